@@ -30,13 +30,31 @@ export const CustomerUsageQuery = z.object({
 export const OneCustomerUsageQuery = z.object(filters);
 export type CustomerUsageFilter = z.output<typeof OneCustomerUsageQuery>;
 
+/** A quota for windows of time as it stands now. Amounts are decimal text. */
+export const QuotaSlot = z
+  .object({
+    subscription_id: z.string(),
+    /** Of quotas that add up, the lowest id. */
+    entitlement_id: z.string(),
+    quota: decimalText,
+    used: decimalText,
+    /** Never below 0. */
+    left: decimalText,
+    status: z.enum(['active', 'exhausted']),
+    /** Null while no window is open: the next usage opens one. */
+    window_start: instant.nullable(),
+    window_end: instant.nullable(),
+  })
+  .meta({ id: 'QuotaSlot' });
+export type QuotaSlot = z.infer<typeof QuotaSlot>;
+
 export const FeatureUsage = z
   .object({
     feature: Feature,
-    /** Null means no limit. */
+    /** Null means no limit. With quotas, that of the slot of which most is used; so are the next figures. */
     total_limit: z.number().nullable(),
     is_unlimited: z.boolean(),
-    /** Usage of the running reset window. */
+    /** Usage of the running reset window, or of the window of the quota. */
     current_usage: decimalText,
     /** Percent of the limit, two decimals. */
     usage_percent: decimalText,
@@ -45,6 +63,8 @@ export const FeatureUsage = z
     /** Null when the allowance never resets. */
     next_usage_reset_at: instant.nullable(),
     sources: z.array(GrantedSource),
+    /** Quotas for windows of time; empty for a feature with a limit or without one. */
+    quotas: z.array(QuotaSlot),
   })
   .meta({ id: 'FeatureUsage' });
 export type FeatureUsage = z.infer<typeof FeatureUsage>;

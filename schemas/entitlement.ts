@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { EmbeddedAddon } from './addon-record.ts';
 import { Feature } from './feature.ts';
-import { notOffered } from './not-offered.ts';
 import { EmbeddedPlan } from './plan-record.ts';
 import {
   decimalText,
@@ -13,6 +12,7 @@ import {
   optionalOneOf,
   optionalText,
   pairs,
+  positiveDecimal,
   recordFields,
   textOrEmpty,
   time,
@@ -28,7 +28,8 @@ import {
   USAGE_RESET_PERIODS,
 } from './words.ts';
 
-const QUOTA = 'a quota for windows of time';
+/** Windows of some years at most. */
+const GRANT_DURATION_MAX = 1000;
 
 const writable = {
   is_enabled: z.boolean().nullish(),
@@ -38,16 +39,15 @@ const writable = {
   usage_reset_period: optionalOneOf(USAGE_RESET_PERIODS),
   static_value: optionalText(5000),
   config_value: pairs(z.unknown(), 256).nullish(),
-  aggregation_mode: optionalOneOf(ENTITLEMENT_AGGREGATION_MODES).refine(
-    (mode) => mode !== 'parallel',
-    'must be additive: limits of several sources add up',
-  ),
-  // Quotas for windows of time, which nothing counts in this version (api 33).
-  grant_quota: notOffered(QUOTA),
-  grant_measure: notOffered(QUOTA),
-  grant_duration_unit: notOffered(QUOTA),
-  grant_duration_value: notOffered(QUOTA),
-  grant_allocation_behavior: notOffered(QUOTA),
+  /** How quotas of several sources count together: `additive` in one window, `parallel` in one each. */
+  aggregation_mode: optionalOneOf(ENTITLEMENT_AGGREGATION_MODES),
+  /** Units that are included in each window of time; the other fields of the quota are needed beside it. */
+  grant_quota: positiveDecimal.nullish(),
+  grant_measure: optionalOneOf(GRANT_MEASURES),
+  grant_duration_unit: optionalOneOf(GRANT_DURATION_UNITS),
+  grant_duration_value: z.int().min(1).max(GRANT_DURATION_MAX).nullish(),
+  /** Where a window begins: at the first usage (default), or at the start of its hour, day or week. */
+  grant_allocation_behavior: optionalOneOf(GRANT_ALLOCATION_BEHAVIORS),
 };
 
 export const CreateEntitlementBody = z.object({

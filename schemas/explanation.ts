@@ -105,6 +105,32 @@ const AllowanceStep = z.object({
   billable: Decimal,
 });
 
+/** Quotas for windows of time: each window that the usage of the line's meter opened. */
+const QuotaStep = z.object({
+  step: z.literal('quota'),
+  rule: Rule,
+  windows: z.array(
+    z.object({
+      /** Of quotas that add up, the lowest id. */
+      entitlement_id: z.string(),
+      start: z.string(),
+      end: z.string(),
+      quota: Decimal,
+      /** Usage of all lines of the meter in the window. */
+      used: Decimal,
+      over: Decimal,
+      /** When the usage reached the quota; null if it did not. */
+      exhausted_at: z.string().nullable(),
+    }),
+  ),
+  omitted: z.object({ count: z.int().min(1), over: Decimal }).nullable(),
+  /** Usage in no window, for example because a quota would outlast the billing period. */
+  outside: Decimal,
+  free: Decimal,
+  /** Usage of this line beyond the quotas; a unit beyond several of them counts once. */
+  billable: Decimal,
+});
+
 /** Converts quantity to money, unrounded. */
 const RateStep = z.object({
   step: z.literal('rate'),
@@ -274,6 +300,7 @@ const LINE_STEPS = [
   UsageStep,
   QuantityStep,
   AllowanceStep,
+  QuotaStep,
   RateStep,
   PoolStep,
   CommitmentStep,

@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { emptyWhenUnset, textOrEmpty } from './primitives.ts';
+import { decimalText, emptyWhenUnset, textOrEmpty } from './primitives.ts';
 import { Feature } from './feature.ts';
 import { commaSeparated } from './search.ts';
 import { EmbeddedSubscription } from './subscription.ts';
-import { ENTITLEMENT_AGGREGATION_MODES, USAGE_RESET_PERIODS } from './words.ts';
+import {
+  ENTITLEMENT_AGGREGATION_MODES,
+  GRANT_ALLOCATION_BEHAVIORS,
+  GRANT_DURATION_UNITS,
+  GRANT_MEASURES,
+  USAGE_RESET_PERIODS,
+} from './words.ts';
 
 /** One source of an entitlement. */
 export const GrantedSource = z
@@ -24,6 +30,22 @@ export const GrantedSource = z
   .meta({ id: 'GrantedSource' });
 export type GrantedSource = z.infer<typeof GrantedSource>;
 
+/** The quota of one source; that of an addon counts once per unit of it. */
+export const GrantedBucket = z
+  .object({
+    entitlement_id: z.string(),
+    /** The plan, addon or subscription of the source. */
+    source_entity_id: z.string(),
+    grant_quota: decimalText,
+    grant_measure: z.enum(GRANT_MEASURES),
+    grant_duration_unit: z.enum(GRANT_DURATION_UNITS),
+    grant_duration_value: z.int(),
+    grant_allocation_behavior: z.enum(GRANT_ALLOCATION_BEHAVIORS),
+    /** Always null: a quota has no limit beside it. */
+    usage_limit: z.null(),
+  })
+  .meta({ id: 'GrantedBucket' });
+
 /** The combined entitlement of all sources of a feature. */
 export const GrantedEntitlement = z
   .object({
@@ -36,7 +58,8 @@ export const GrantedEntitlement = z
     config_values: z.array(z.unknown()),
     /** Null for a feature that is not metered. */
     aggregation_mode: z.enum(ENTITLEMENT_AGGREGATION_MODES).nullable(),
-    buckets: z.array(z.unknown()).max(0),
+    /** Quotas for windows of time, one for each source that has one; empty otherwise. */
+    buckets: z.array(GrantedBucket),
   })
   .meta({ id: 'GrantedEntitlement' });
 

@@ -39,6 +39,41 @@ export function usageRows(
   };
 }
 
+/** The sums of the rows below the bounds, for each range and each time. */
+export function usageTimes(
+  scope: UsageScope,
+  stretches: readonly RowStretch[],
+  bounds: RowBounds,
+  needs: StateNeeds,
+): ClickHouseQuery {
+  const within = inUsageScope(scope, 'timestamp');
+  const below = rowsBelow(bounds, scope);
+  return {
+    sql: `
+      select number, toInt64(toUnixTimestamp64Milli(timestamp)) as at, dimensions, source,
+             ${stateColumns(needs)}
+        from (select external_customer_id, meter_version_id, timestamp, position, partition, value, dimensions, source
+                from meter_usage_v1 final
+               where ${within.sql} and ${below.sql}) as rows
+       inner join (${STRETCHES}) as stretches
+       using (external_customer_id, meter_version_id)
+       where timestamp >= stretch_start and timestamp < stretch_end
+       group by number, timestamp, dimensions, source`,
+    params: { ...within.params, ...below.params, ...stretchParams(stretches) },
+  };
+}
+
+export function readUsageTimes(reader: RowBinaryReader, needs: StateNeeds) {
+  return {
+    number: reader.uint32(),
+    /** Milliseconds. */
+    at: reader.count(),
+    dimensions: reader.strings(),
+    source: reader.string(),
+    state: readState(reader, needs),
+  };
+}
+
 /** The ranges as a table, numbered in the order of the list. */
 export const STRETCHES = `
   select stretch.1 as external_customer_id, stretch.2 as meter_version_id,

@@ -5,6 +5,7 @@ import type { ClickHouse } from '../client.ts';
 import { ANALYTICS, LOOK_UP, READING, type QueryLimits } from '../query-limits.ts';
 import { refusedOrUnavailable, UsageMoved, usageUnavailable } from './usage-errors.ts';
 import { planQuery, type CellCache, type PlannedQuery } from '../queries/plan-query.ts';
+import { readTimes } from './read-times.ts';
 import { readUsage } from './read-usage.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
 import { UsageTally } from './usage-tally.ts';
@@ -90,7 +91,14 @@ async function readOnce(
     sealed: { vectorsOf: (seals) => bounds.vectorsOf(seals), at },
   };
   const answers = new Map<string, UsageAnswer>();
-  for (const group of groupsOf(plans)) {
+  for (const plan of plans.filter(isByTime)) {
+    const answer = await readTimes(
+      { ...deps, options: { limits: limitsOf([plan], options) } },
+      plan,
+    );
+    answers.set(answer.key, answer);
+  }
+  for (const group of groupsOf(plans.filter((plan) => !isByTime(plan)))) {
     const tallies = group.map((plan) => new UsageTally(plan));
     await readUsage({ ...deps, options: { limits: limitsOf(group, options) } }, tallies);
     for (const tally of tallies) answers.set(tally.plan.query.key, await tally.answer());
@@ -118,6 +126,8 @@ function groupsOf(plans: readonly PlannedQuery[]): PlannedQuery[][] {
   }
   return [...groups.values()];
 }
+
+const isByTime = ({ query }: PlannedQuery): boolean => query.by_time === true;
 
 const isWide = (query: UsageQuery): boolean => query.external_customer_ids === null;
 

@@ -40,6 +40,29 @@ export function hasAccess(
   return currentUsage.lt(entitlement.usage_limit);
 }
 
+/**
+ * The same for a feature with quotas for windows of time (money 7.1): the slot of which the greatest share is
+ * used speaks for it. A used-up slot denies access unless the limit is soft.
+ */
+export function summarizeQuotas(
+  { is_enabled, is_soft_limit }: Pick<EffectiveEntitlement, 'is_soft_limit' | 'is_enabled'>,
+  slots: readonly { readonly quota: Decimal; readonly used: Decimal }[],
+): UsageSummary {
+  const percents = slots.map(({ quota, used }) => usagePercent(quota, used));
+  const most = percents.reduce(
+    (best, percent, index) => (percent.gt(percents[best]!) ? index : best),
+    0,
+  );
+  const { quota, used } = slots[most] ?? { quota: ZERO, used: ZERO };
+  return {
+    total_limit: quota,
+    is_unlimited: false,
+    current_usage: used,
+    usage_percent: percents[most] ?? ZERO,
+    has_access: is_enabled && (is_soft_limit || slots.every((slot) => slot.used.lt(slot.quota))),
+  };
+}
+
 function usagePercent(limit: Decimal | null, used: Decimal): Decimal {
   if (limit === null) return ZERO;
   if (limit.isZero()) return used.gt(0) ? HUNDRED : ZERO;

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { invalidOperation } from '../errors.ts';
 import { decimal, Decimal, sum, type Decimal as DecimalType } from '../money.ts';
 import { prorate, type TimeShare } from '../pricing/proration.ts';
 import { isWithin, type Instant, type Period } from '../time/instant.ts';
+import type { QuotaConfig, QuotaUnit } from './quota-windows.ts';
 
 export type UsageResetPeriod = (typeof USAGE_RESET_PERIODS)[number];
 /** Shortest first: on a tie between sources the shortest wins. */
@@ -23,6 +25,13 @@ export interface EntitlementRecord {
   readonly is_soft_limit: boolean;
   readonly static_value: string | null;
   readonly config_value?: unknown;
+  readonly aggregation_mode?: 'additive' | 'parallel';
+  /** Units in each window of time; null or absent without a quota. The other `grant_` fields belong to it. */
+  readonly grant_quota?: string | null;
+  readonly grant_measure?: 'quantity' | 'amount' | null;
+  readonly grant_duration_unit?: QuotaUnit | null;
+  readonly grant_duration_value?: number | null;
+  readonly grant_allocation_behavior?: 'first_usage' | 'unit_start' | null;
   /** On a subscription's own entitlement: the entitlement that it replaces. */
   readonly parent_entitlement_id: string | null;
   readonly status: string;
@@ -47,9 +56,11 @@ export interface EffectiveEntitlement {
   readonly feature_id: string;
   readonly feature_type: EntitlementRecord['feature_type'];
   readonly is_enabled: boolean;
-  /** Null means unlimited or not metered. */
+  /** Null means unlimited, not metered, or limited by quotas. */
   readonly usage_limit: DecimalType | null;
   readonly is_unlimited: boolean;
+  /** Sources with a quota for windows of time. If there are any, they replace the limits (money 7.1). */
+  readonly quotas: readonly EntitlementSource[];
   readonly is_soft_limit: boolean;
   readonly usage_reset_period: UsageResetPeriod | null;
   /** In the order of the sources, without duplicates. */
@@ -95,7 +106,7 @@ export function effectiveEntitlements(
   return [...features.values()].map(effective);
 }
 
-function inForce(sources: readonly EntitlementSource[]): readonly EntitlementSource[] {
+function inForce<Source extends EntitlementSource>(sources: readonly Source[]): readonly Source[] {
   const published = sources.filter(({ entitlement }) => entitlement.status === 'published');
   const replaced = new Set(
     published.map(({ subscription_id, entitlement }) =>
@@ -112,13 +123,15 @@ function effective(sources: readonly EntitlementSource[]): EffectiveEntitlement 
   const records = sources.map((source) => source.entitlement);
   const { feature_id, feature_type } = records[0]!;
   const metered = feature_type === 'metered';
-  const limit = metered ? summedLimit(sources) : null;
+  const quotas = metered ? quotasAmong(sources) : [];
+  const limit = metered && quotas.length === 0 ? summedLimit(sources) : null;
   return {
     feature_id,
     feature_type,
     is_enabled: true,
     usage_limit: limit,
-    is_unlimited: metered && limit === null,
+    is_unlimited: metered && limit === null && quotas.length === 0,
+    quotas,
     is_soft_limit: records.some((record) => record.is_soft_limit),
     usage_reset_period: metered ? prevailingReset(records) : null,
     static_values: unique(records.map((record) => record.static_value)),
@@ -126,6 +139,45 @@ function effective(sources: readonly EntitlementSource[]): EffectiveEntitlement 
       .map((record) => record.config_value ?? null)
       .filter((value) => value !== null),
     sources,
+  };
+}
+
+/**
+ * The sources in force that have a quota for windows of time (money 7.1). None if another source is unlimited.
+ * The result keeps the order and the identity of the sources.
+ */
+export const quotaSources = <Source extends EntitlementSource>(
+  sources: readonly Source[],
+): readonly Source[] => quotasAmong(inForce(sources));
+
+function quotasAmong<Source extends EntitlementSource>(
+  sources: readonly Source[],
+): readonly Source[] {
+  const hasQuota = ({ entitlement }: Source) => (entitlement.grant_quota ?? null) !== null;
+  const isUnlimited = (source: Source) => !hasQuota(source) && limitOf(source) === null;
+  return sources.some(isUnlimited) ? [] : sources.filter(hasQuota);
+}
+
+type GrantField = Extract<keyof EntitlementRecord, `grant_${string}`>;
+
+/** The quota of a source; an addon's counts once per unit of its association (money 7.5). */
+export function quotaOf({
+  entitlement,
+  quantity,
+}: {
+  readonly entitlement: Pick<EntitlementRecord, 'id' | 'aggregation_mode' | GrantField>;
+  readonly quantity: string;
+}): QuotaConfig {
+  const { grant_quota, grant_duration_unit: unit } = entitlement;
+  assert(grant_quota != null && unit != null, `${entitlement.id} has a quota`);
+  return {
+    entitlement_id: entitlement.id,
+    grant_measure: entitlement.grant_measure ?? 'quantity',
+    grant_duration_value: entitlement.grant_duration_value ?? 1,
+    grant_duration_unit: unit,
+    grant_quota: decimal(grant_quota).times(decimal(quantity)),
+    grant_allocation_behavior: entitlement.grant_allocation_behavior ?? 'first_usage',
+    aggregation_mode: entitlement.aggregation_mode ?? 'additive',
   };
 }
 
@@ -178,6 +230,26 @@ export function refuseResetConflict(sources: readonly EntitlementSource[]): void
         `Feature ${feature_id} would have the usage reset periods ${periods.join(' and ')}.`,
       );
     }
+  }
+}
+
+/**
+ * Refuses sources that would give one feature both a limit and a quota, or quotas that cannot be counted
+ * together: 400 (money 7.2). Pending addons count too.
+ */
+export function refuseQuotaConflict(sources: readonly EntitlementSource[]): void {
+  for (const { quotas, sources: all, feature_id } of effectiveEntitlements(sources)) {
+    if (quotas.length === 0) continue;
+    const refuse = (what: string) => invalidOperation(`Feature ${feature_id} would have ${what}.`);
+    const configs = quotas.map(quotaOf);
+    const modes = unique(configs.map((config) => config.aggregation_mode));
+    if (quotas.length < all.length) throw refuse('a limit and a quota');
+    if (modes.length > 1) throw refuse('additive and parallel quotas');
+    const lengths = unique(
+      configs.map((config) => `${config.grant_duration_value} ${config.grant_duration_unit}`),
+    );
+    if (modes[0] === 'additive' && lengths.length > 1)
+      throw refuse(`additive quotas for windows of ${lengths.join(' and ')}`);
   }
 }
 

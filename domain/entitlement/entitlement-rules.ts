@@ -1,6 +1,8 @@
 import { invalidField } from '../errors.ts';
 import type { AggregationType } from '../metering/usage.ts';
 import type { BucketSize } from '../time/usage-windows.ts';
+import { quotaOf } from './effective-limits.ts';
+import { validateQuotas, type QuotaConfig, type QuotaUnit } from './quota-windows.ts';
 
 export type FeatureType = 'metered' | 'boolean' | 'static' | 'config';
 
@@ -13,11 +15,12 @@ export interface EntitlementTerms {
   readonly usage_reset_period: string | null;
   readonly static_value: string | null;
   readonly config_value: object | null;
+  readonly aggregation_mode: 'additive' | 'parallel';
   readonly grant_quota: string | null;
-  readonly grant_measure: string | null;
-  readonly grant_duration_unit: string | null;
+  readonly grant_measure: 'quantity' | 'amount' | null;
+  readonly grant_duration_unit: QuotaUnit | null;
   readonly grant_duration_value: number | null;
-  readonly grant_allocation_behavior: string | null;
+  readonly grant_allocation_behavior: 'first_usage' | 'unit_start' | null;
   readonly start_date: string | null;
   readonly end_date: string | null;
 }
@@ -29,13 +32,19 @@ export interface EntitledFeature {
     readonly type: AggregationType;
     readonly bucket_size: BucketSize | null;
   } | null;
+  /** Whether the meter counts from its first event on. */
+  readonly lifetime: boolean;
 }
 
 /**
- * Refuses an entitlement with fields that do not fit its feature: 400 `validation_error` at the field
- * (money 6.2, 6.4, 7.1, 7.2).
+ * Refuses an entitlement with fields that do not fit its feature, or whose quota does not fit `siblings`, the
+ * other quotas of its family on the meter: 400 `validation_error` at the field (money 6.2, 6.4, 7.1, 7.2).
  */
-export function assertEntitlement(terms: EntitlementTerms, feature: EntitledFeature): void {
+export function assertEntitlement(
+  terms: EntitlementTerms & { readonly id: string },
+  feature: EntitledFeature,
+  siblings: readonly QuotaConfig[],
+): void {
   if (feature.type === 'static' && !terms.static_value)
     throw invalidField('static_value', 'is required for a static feature');
   if (feature.type !== 'config' && terms.config_value !== null)
@@ -48,7 +57,13 @@ export function assertEntitlement(terms: EntitlementTerms, feature: EntitledFeat
       'feature_id',
       'a meter of MAX in buckets has no total that could be limited',
     );
-  assertGrantConfig(terms, feature);
+  if (!assertGrantConfig(terms, feature)) return;
+  const own = quotaOf({ entitlement: { ...terms, id: terms.id }, quantity: '1' });
+  validateQuotas([own, ...siblings], {
+    aggregation: meter!.type,
+    bucketed: meter!.bucket_size !== null,
+    lifetime: feature.lifetime,
+  });
 }
 
 /**
@@ -83,18 +98,23 @@ const GRANT_FIELDS = [
   'grant_duration_value',
 ] as const;
 
-/** Requires all fields of a time-boxed quota or none, and a metered feature. */
-function assertGrantConfig(terms: EntitlementTerms, feature: EntitledFeature): void {
+/**
+ * Requires all fields of a time-boxed quota or none, a metered feature, and no limit beside the quota. Whether
+ * there is one.
+ */
+function assertGrantConfig(terms: EntitlementTerms, feature: EntitledFeature): boolean {
   const given = GRANT_FIELDS.filter((field) => terms[field] !== null);
   if (given.length === 0) {
     if (terms.grant_allocation_behavior !== null)
       throw invalidField('grant_quota', 'is needed beside grant_allocation_behavior');
-    return;
+    if (terms.aggregation_mode === 'parallel')
+      throw invalidField('aggregation_mode', 'must be additive without a quota: limits add up');
+    return false;
   }
   if (feature.type !== 'metered') throw invalidField(given[0]!, 'is for metered features only');
   const missing = GRANT_FIELDS.find((field) => terms[field] === null);
   if (missing !== undefined) throw invalidField(missing, `is needed beside ${given[0]}`);
-  const meter = feature.aggregation;
-  if (meter !== null && (meter.type === 'MAX' || meter.bucket_size !== null))
-    throw invalidField('grant_quota', 'is not for meters of MAX or in buckets');
+  for (const field of ['usage_limit', 'usage_reset_period'] as const)
+    if (terms[field] !== null) throw invalidField(field, 'is not counted beside grant_quota');
+  return true;
 }

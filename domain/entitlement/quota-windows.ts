@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AggregationType } from '../metering/usage.ts';
 import { Decimal, sum, ZERO } from '../money.ts';
-import type { BillingModel } from '../pricing/price.ts';
 import { problems } from '../pricing/problems.ts';
 import { byText } from '../text-order.ts';
 import { DAY_MS, startOfDay, startOfWeek } from '../time/civil.ts';
@@ -16,33 +15,22 @@ export interface QuotaConfig {
   readonly grant_measure: 'quantity' | 'amount';
   readonly grant_duration_value: number;
   readonly grant_duration_unit: QuotaUnit;
-  /** Units, or money for the measure `amount`. */
+  /** Units. */
   readonly grant_quota: Decimal;
   readonly grant_allocation_behavior: 'first_usage' | 'unit_start';
   readonly aggregation_mode: 'additive' | 'parallel';
 }
 
-/** Refuses quotas of one feature that would be ambiguous or could not be counted (money 7.2). */
-export function validateQuotas(
-  configs: readonly QuotaConfig[],
-  feature: {
-    readonly aggregation: AggregationType;
-    readonly bucketed: boolean;
-    readonly billing_models: readonly BillingModel[];
-  },
-): void {
+/**
+ * Refuses quotas of one meter that would be ambiguous or could not be counted (money 7.1, 7.2): 400
+ * `validation_error` with each problem at its field.
+ */
+export function validateQuotas(configs: readonly QuotaConfig[], meter: CountedMeter): void {
   const found = problems();
   const at = 'aggregation_mode';
-  if (feature.aggregation === 'MAX' || feature.bucketed) {
-    found.add('feature_id', 'quota_on_windows', 'quotas need a meter without windows, not MAX');
-  }
-  const measures = new Set(configs.map((config) => config.grant_measure));
-  if (measures.has('amount') && feature.billing_models.includes('TIERED')) {
-    found.add('grant_measure', 'quota_amount_on_tiers', 'must be quantity: the price has tiers');
-  }
-  if (measures.size > 1) {
-    found.add('grant_measure', 'quota_mixed_measure', 'must be the same on all of a feature');
-  }
+  if (!isCountable(meter)) found.add('feature_id', 'quota_not_countable', COUNTABLE_ONLY);
+  if (configs.some((config) => config.grant_measure === 'amount'))
+    found.add('grant_measure', 'quota_amount', 'must be quantity: amounts cannot be a quota');
   const modes = new Set(configs.map((config) => config.aggregation_mode));
   if (modes.size > 1) found.add(at, 'quota_mixed_mode', 'must be the same on all of a feature');
   const durations = new Set(
@@ -58,9 +46,28 @@ export function validateQuotas(
     if (!Number.isInteger(config.grant_duration_value) || config.grant_duration_value < 1) {
       found.add('grant_duration_value', 'quota_duration', 'must be an integer of at least 1');
     }
+    if (config.grant_duration_unit === 'subscription_period' && config.grant_duration_value !== 1)
+      found.add('grant_duration_value', 'quota_duration', 'must be 1: a window is one period');
   }
   found.refuse();
 }
+
+/** What a meter version counts. */
+export interface CountedMeter {
+  readonly aggregation: AggregationType;
+  /** The meter adds up windows of its own. */
+  readonly bucketed: boolean;
+  /** The meter counts from its first event on, so a window has no usage of its own. */
+  readonly lifetime: boolean;
+}
+
+/** Whether usage can be counted event by event, so that windows of any length have a usage (money 7.2). */
+export const isCountable = (meter: CountedMeter): boolean =>
+  COUNTABLE.has(meter.aggregation) && !meter.bucketed && !meter.lifetime;
+
+const COUNTABLE: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER']);
+const COUNTABLE_ONLY =
+  'quotas need a meter of COUNT, SUM or SUM_WITH_MULTIPLIER without windows, with a reset';
 
 /**
  * One slot of quotas. Additive configs share one slot, keyed by the lowest id; each parallel config has its
@@ -174,20 +181,4 @@ export function quotaOverage(
   windows: readonly { readonly quota: Decimal; readonly usage: Decimal }[],
 ): Decimal {
   return sum(windows.map(({ quota, usage }) => Decimal.max(usage.minus(quota), ZERO)));
-}
-
-/**
- * Usage to bill under parallel quotas: usage in the union of the times in which any window was
- * exhausted, each unit once (money 7.10). `exhausted_at` is the exact time at which usage
- * reached the quota; null when it did not.
- */
-export function parallelQuotaOverage(
-  windows: readonly { readonly exhausted_at: Instant | null; readonly valid_to: Instant }[],
-  usage: readonly { readonly at: Instant; readonly quantity: Decimal }[],
-): Decimal {
-  const spans = windows
-    .filter((window) => window.exhausted_at !== null)
-    .map((window) => [epochMs(window.exhausted_at!), epochMs(window.valid_to)] as const);
-  const isOver = (at: number) => spans.some(([from, until]) => at >= from && at < until);
-  return sum(usage.filter(({ at }) => isOver(epochMs(at))).map(({ quantity }) => quantity));
 }

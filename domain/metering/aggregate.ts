@@ -47,12 +47,13 @@ export function answerUsage(
  * are equal, its dimensions match `filter_values` and none of `excluded_filter_values`, nothing in
  * `excluded_during` covers it, and its time is in `[start, end)`. With `reset_usage` NEVER, rows before `start` count too. Usage of several customers is
  * merged before aggregation. With a window, every window of the grid, cut to the period, is aggregated as
- * a period of its own, and earlier usage does not count.
+ * a period of its own, and earlier usage does not count. A query `by_time` has a window for each time.
  */
 export function aggregate(query: UsageQuery, usage: readonly MeteredUsage[]): UsageAnswer {
   const start = epochMs(query.start);
   const end = epochMs(query.end);
-  const windowed = query.window !== null;
+  const byTime = query.by_time === true;
+  const windowed = query.window !== null || byTime;
   const lifetime = query.reset_usage === 'NEVER' && !windowed && start < end;
   const grid = query.window === null ? null : windowGrid(query.window);
 
@@ -62,13 +63,15 @@ export function aggregate(query: UsageQuery, usage: readonly MeteredUsage[]): Us
     if (!inPeriod && !(lifetime && row.timestamp < start)) continue;
     if (!isAskedFor(query, row)) continue;
     const group = query.group_by.map((name) => valueOf(row, name));
-    const cell = grid?.cellAt(row.timestamp) ?? { start, end };
-    const key = JSON.stringify([grid === null ? null : cell.start, ...group]);
+    const cell = byTime
+      ? { start: row.timestamp, end: row.timestamp + 1 }
+      : (grid?.cellAt(row.timestamp) ?? { start, end });
+    const key = JSON.stringify([windowed ? cell.start : null, ...group]);
     let part = parts.get(key);
     if (part === undefined) {
       part = {
         group,
-        window_start: grid === null ? null : cell.start,
+        window_start: windowed ? cell.start : null,
         start: Math.max(cell.start, start),
         end: Math.min(cell.end, end),
         rows: [],

@@ -68,6 +68,11 @@ export interface UsageQuery {
   readonly group_by: readonly string[];
   /** Aggregates each window of this grid separately. Windows without events are omitted. */
   readonly window: UsageWindow | null;
+  /**
+   * Aggregates each time separately: one row for each millisecond that has events, `window_start` is that time.
+   * For COUNT, SUM and SUM_WITH_MULTIPLIER of named customers, without `window` and `group_by`. Absent means no.
+   */
+  readonly by_time?: boolean;
 }
 
 /**
@@ -88,7 +93,10 @@ export type FilterValues = Readonly<Record<string, readonly string[]>>;
 export interface UsageRow {
   /** Values of `group_by`, in its order; the empty string when an event lacks the property. */
   readonly group: readonly string[];
-  /** Start of the window on its grid, before clipping to the period; null without a window. */
+  /**
+   * Start of the window on its grid, before clipping to the period; the time of the events if the query is
+   * `by_time`; null without a window.
+   */
   readonly window_start: string | null;
   /** Exact decimal text, at most 18 decimals. */
   readonly quantity: string;

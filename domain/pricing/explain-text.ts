@@ -13,7 +13,7 @@ import {
   termText,
 } from './commitment-text.ts';
 import { digitsOfSteps, figuresOf, type Figures, type Reader } from './figures.ts';
-import { allowanceText, quantityText, rateText, usageText } from './rating-text.ts';
+import { allowanceText, quantityText, quotaText, rateText, usageText } from './rating-text.ts';
 import { settlementTable } from './settlement-text.ts';
 import { shareText } from './span-text.ts';
 import { textTable, type StepText } from './text-table.ts';
@@ -84,6 +84,8 @@ function describe(
       return quantityText(step, figures);
     case 'allowance':
       return allowanceText(step, figures);
+    case 'quota':
+      return quotaText(step, figures);
     case 'rate':
       return rateText(step, figures);
     case 'pool':

@@ -37,6 +37,7 @@ import {
   type ChargeCell,
   type ProrationBehavior,
 } from './proration.ts';
+import { explainQuota, type QuotaShare } from './quota-share.ts';
 import { rate, type Rating } from './rate.ts';
 import type { LineKind, RatedLine } from './rated-line.ts';
 import {
@@ -64,6 +65,8 @@ export interface UsageLineInput {
   readonly proration_behavior: ProrationBehavior;
   /** The line's free usage, from `shareAllowance`; null without an entitlement on the meter. */
   readonly allowance?: AllowanceShare | null;
+  /** What quotas for windows of time leave to bill; null without quotas. Never beside an allowance. */
+  readonly quota?: QuotaShare | null;
   /** How the commitment of the line applies. Absent means `period`. */
   readonly commitment?: CommitmentScope;
   /** Record of the custom currency. Absent means the currency code of the price. */
@@ -84,12 +87,18 @@ export function rateUsageLine(input: UsageLineInput): readonly RatedLine[] {
   const measured = sum(units.map((unit) => unit.quantity));
   const steps: ExplanationStep[] = [explainUsage(input, units, measured)];
 
-  const billable = billableQuantities(units, input.allowance ?? null);
+  const billable = billableQuantities(units, input);
   let free: Decimal | null = null;
   if (input.allowance) {
     const total = sum(billable);
     free = Decimal.max(measured.minus(total), ZERO);
     steps.push(explainAllowance(input.allowance, measured, total, MAX_EXPLAINED_ENTRIES));
+  }
+
+  if (input.quota) {
+    const total = sum(billable);
+    free = Decimal.max(measured.minus(total), ZERO);
+    steps.push(explainQuota(input.quota, measured, total, MAX_EXPLAINED_ENTRIES));
   }
 
   const ratings = billable.map((quantity) => rate(input.price.model, quantity));
@@ -122,14 +131,16 @@ interface Rated {
 }
 
 /**
- * Billable quantity of each unit, after the allowance. A windowed price has one claim per window. Without
+ * Billable quantity of each unit, after the allowance or the quotas. A windowed price has one claim per window. Without
  * windows there is one claim per reset window, and the billable rest of all claims is rated as one quantity
  * (billing 4.5, 4).
  */
 function billableQuantities(
   units: readonly UsageUnit[],
-  allowance: AllowanceShare | null,
+  { allowance = null, quota = null }: Pick<UsageLineInput, 'allowance' | 'quota'>,
 ): readonly Decimal[] {
+  assert(allowance === null || quota === null, 'quotas replace an allowance');
+  if (quota !== null) return units.map(({ windowStart }) => quota.billed.get(windowStart) ?? ZERO);
   if (allowance === null) return units.map((unit) => unit.quantity);
   if (units[0]?.windowStart === null) return [billableUsage(allowance)];
   assert(allowance.entries.length === units.length, 'one claim for each priced window');

@@ -62,6 +62,31 @@ export function allowanceText(
   };
 }
 
+export function quotaText(
+  step: ExplanationStepOf<'quota'>,
+  { number, span, instant }: Figures,
+): StepText {
+  const heading = ['window', 'quota', 'used', 'beyond', 'used up at'];
+  const rows = step.windows.map((window) => [
+    span(window),
+    number(window.quota),
+    number(window.used),
+    number(window.over),
+    window.exhausted_at === null ? '' : instant(window.exhausted_at),
+  ]);
+  const { omitted } = step;
+  const rest =
+    omitted === null ? [] : [[`${omitted.count} more`, '', '', number(omitted.over), '']];
+  const outside = step.outside === '0' ? '' : `, of it ${number(step.outside)} in no window`;
+  return {
+    title: 'Quotas',
+    lines: [
+      ...textTable([heading, ...rows, ...rest]),
+      `included ${number(step.free)}, billable ${number(step.billable)}${outside}`,
+    ],
+  };
+}
+
 export function rateText(step: ExplanationStepOf<'rate'>, figures: Figures): StepText {
   return { title: modelTitle(step.model, figures), lines: textTable(rateRows(step, figures)) };
 }

@@ -231,6 +231,21 @@ function question(random: Random, story: Story, key: string): UsageQuery {
   };
 }
 
+/** The usage of each time, from which quotas count their windows (money 7.10). */
+function questionByTime(random: Random, story: Story, key: string): UsageQuery {
+  const asked = question(random, story, key);
+  return {
+    ...asked,
+    aggregation: random.pick(['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER']),
+    reset_usage: 'BILLING_PERIOD',
+    external_customer_ids: asked.external_customer_ids ?? CUSTOMERS,
+    excluded_during: asked.external_customer_ids === null ? [] : (asked.excluded_during ?? []),
+    group_by: [],
+    window: null,
+    by_time: true,
+  };
+}
+
 /** Values and customers that do not count in a part of the time; borders in and outside of the question. */
 function exclusions(
   random: Random,
@@ -281,7 +296,7 @@ describe('usage reader: the same number as counting one by one', () => {
       await story.tell();
       const reader = readerOf(story);
       const questions = Array.from({ length: QUESTIONS_PER_STORY }, (_, k) =>
-        question(random, story, `q${k}`),
+        (k % 5 === 4 ? questionByTime : question)(random, story, `q${k}`),
       );
       const bounds = [
         'watermark',

@@ -3,7 +3,8 @@ import {
   sourcesAt,
   type EffectiveEntitlement,
 } from '../../../domain/entitlement/effective-limits.ts';
-import { summarizeUsage } from '../../../domain/entitlement/access.ts';
+import { summarizeQuotas, summarizeUsage } from '../../../domain/entitlement/access.ts';
+import type { QuotaState } from '../../../domain/entitlement/quota-usage.ts';
 import { invalidField } from '../../../domain/errors.ts';
 import type { UsageQuery } from '../../../domain/metering/usage.ts';
 import { Decimal, decimalText, ZERO } from '../../../domain/money.ts';
@@ -18,6 +19,7 @@ import type {
   CustomerUsage,
   CustomerUsageFilter,
   FeatureUsage,
+  QuotaSlot,
 } from '../../../schemas/customer-usage.ts';
 import type { Feature } from '../../../schemas/feature.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -29,6 +31,7 @@ import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts
 import { findEmbeddedPlans } from '../../catalog/offers/plan-rows.ts';
 import { askUsage, type UsageAsk } from '../../usage/quantities/ask-usage.ts';
 import { figureText } from './cost-shares.ts';
+import { byTime, measureQuotas, runningQuotas } from './granted-quotas.ts';
 import { askedVersion } from '../../usage/quantities/meter-usage.ts';
 import { runningSubscriptions } from '../../usage/quantities/repository.ts';
 
@@ -82,6 +85,13 @@ export async function customerUsage(
   for (const entitlement of shown) {
     const feature = features.get(entitlement.feature_id)!;
     if (entitlement.feature_type !== 'metered' || feature.meter_id === null) continue;
+    const quotas = runningQuotas(entitlement, byId, at);
+    for (const { subscription_id, cycle } of quotas) {
+      const { query, version } = await askFor(deps, scope, customer, feature, cycle);
+      const key = slotsKey(feature.id, subscription_id);
+      asks.push({ query: { ...byTime(query), key }, version });
+    }
+    if (quotas.length > 0) continue;
     const window = windowOf(entitlement, byId, at);
     asks.push(await askFor(deps, scope, customer, feature, { ...window, end: window.until }));
   }
@@ -91,7 +101,16 @@ export async function customerUsage(
   return {
     customer_id: customer.id,
     features: shown.map((entitlement): FeatureUsage => {
-      const summary = summarizeUsage(entitlement, usageOf(entitlement.feature_id));
+      const slots = runningQuotas(entitlement, byId, at).flatMap((quotas) => {
+        const { subscription_id } = quotas;
+        const times = rows.get(slotsKey(entitlement.feature_id, subscription_id)) ?? [];
+        const { states } = measureQuotas(quotas, times, at);
+        return states.map((state) => ({ ...state, subscription_id }));
+      });
+      const summary =
+        slots.length > 0
+          ? summarizeQuotas(entitlement, slots)
+          : summarizeUsage(entitlement, usageOf(entitlement.feature_id));
       return {
         feature: features.get(entitlement.feature_id)!,
         total_limit: summary.total_limit?.toNumber() ?? null,
@@ -100,14 +119,41 @@ export async function customerUsage(
         usage_percent: decimalText(summary.usage_percent),
         is_enabled: entitlement.is_enabled,
         is_soft_limit: entitlement.is_soft_limit,
-        next_usage_reset_at: nextReset(entitlement, byId, at),
+        next_usage_reset_at:
+          slots.length > 0 ? nextWindowEnd(slots) : nextReset(entitlement, byId, at),
         sources: entitlement.sources.map((source) => sourceAnswer(source, planNames)),
+        quotas: slots.map(quotaSlot),
       };
     }),
     period: null,
     pagination: null,
   };
 }
+
+const slotsKey = (featureId: string, subscriptionId: string) => `${featureId}/${subscriptionId}`;
+
+type Slot = QuotaState & { readonly subscription_id: string };
+
+const quotaSlot = ({
+  subscription_id,
+  entitlement_id,
+  status,
+  window,
+  ...slot
+}: Slot): QuotaSlot => ({
+  subscription_id,
+  entitlement_id,
+  quota: decimalText(slot.quota),
+  used: decimalText(slot.used),
+  left: decimalText(slot.left),
+  status,
+  window_start: window?.start ?? null,
+  window_end: window?.end ?? null,
+});
+
+/** The first end of an open window; null while none is open. */
+const nextWindowEnd = (slots: readonly Slot[]): string | null =>
+  slots.flatMap(({ window }) => window?.end ?? []).toSorted()[0] ?? null;
 
 const isMetered = ({ feature_type }: EffectiveEntitlement): boolean => feature_type === 'metered';
 

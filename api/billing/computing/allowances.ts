@@ -44,7 +44,7 @@ export interface AllowanceFacts {
 }
 
 /**
- * Null if no source grants the line's meter anything in the cell (billing 4.1). `windowed`: the price is
+ * Null if no source grants the line's meter anything in the cell, or if quotas do (billing 4.1, money 7.1). `windowed`: the price is
  * rated window by window.
  */
 export function cellAllowance(
@@ -54,7 +54,7 @@ export function cellAllowance(
   windowed: boolean,
 ): CellAllowance | null {
   const granted = entitlementDuring(facts, cell);
-  if (granted === null) return null;
+  if (granted === null || granted.quotas.length > 0) return null;
   const usage_reset_period = granted.usage_reset_period ?? resetOf(facts.line);
   const meter: AllowanceMeter = {
     aggregation: query.aggregation,

@@ -24,6 +24,7 @@ import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { cellAllowance, type CellAllowance } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
+import { cellQuota, type CellQuota } from './quotas.ts';
 
 /** The usage query that rates one charge cell of a usage line, and its context. */
 export interface LineQuestion {
@@ -39,6 +40,8 @@ export interface LineQuestion {
   readonly version: MeterVersionRecord;
   /** The allowance that may apply; null if none. */
   readonly allowance: CellAllowance | null;
+  /** The quotas that apply instead of an allowance; null if none. */
+  readonly quota: CellQuota | null;
 }
 
 export interface UsageLine {
@@ -74,8 +77,9 @@ export function lineQuestion(usage: UsageLine, cell: ChargeCell): LineQuestion {
     schedule: paidSchedule(usage.subscription, start),
   };
   const windows = windowQueries(measured, query);
-  const allowance = cellAllowance(usage, cell, query, isWindowed(measured));
-  return { cell, query, measured, windows, version, allowance };
+  const quota = cellQuota(usage, cell, query, version.spec);
+  const allowance = quota ? null : cellAllowance(usage, cell, query, isWindowed(measured));
+  return { cell, query, measured, windows, version, allowance, quota };
 }
 
 /** The queries of the windows of a commitment; null if the usage of the cell is rated from one query. */
@@ -92,11 +96,12 @@ function windowQueries(
   );
 }
 
-/** All queries of a cell: its usage and the inputs of its allowance. */
+/** All queries of a cell: its usage and the inputs of its allowance or its quotas. */
 export const queriesOf = (question: LineQuestion): UsageQuery[] => [
   question.query,
   ...(question.windows?.values() ?? []),
   ...(question.allowance?.queries.values() ?? []),
+  ...(question.quota ? [question.quota.query] : []),
 ];
 
 /** The queries whose answers rate the cell. */

@@ -13,12 +13,14 @@ import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import { commitmentWindows } from '../../../domain/pricing/usage-measure.ts';
 import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import type { Period } from '../../../domain/time/instant.ts';
+import type { QuotaShare } from '../../../domain/pricing/quota-share.ts';
 import type { AllowanceShare } from '../../../domain/pricing/allowance.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { shareAllowances } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import { ratedRows, type LineQuestion } from './line-questions.ts';
+import { shareMeterQuotas } from './quotas.ts';
 import { termLedger, type CommittedUsage, type TermLedger } from './term-ledger.ts';
 
 /** One charge and the question that rates it; none for a fixed charge. */
@@ -59,11 +61,12 @@ export function rateCharges(
     })),
   );
   const shares = shareAllowances(claimants, answers);
+  const quotas = shareMeterQuotas(claimants, answers);
   const byLine = groupBy(charges, ({ charge }) => charge.line);
   return [...byLine].flatMap(([line, ofLine]) => {
     const ledger = termLedger(context.earlier, line);
     const rated = ofLine.flatMap((charge) => {
-      const rows = rateCharge(context, charge, { answers, shares, ledger });
+      const rows = rateCharge(context, charge, { answers, shares, quotas, ledger });
       ledger.note(rows);
       return rows;
     });
@@ -82,13 +85,14 @@ const isWithin = (inner: Period, outer: Period): boolean =>
 interface Measurements {
   readonly answers: UsageAnswers['answers'];
   readonly shares: ReadonlyMap<string, AllowanceShare>;
+  readonly quotas: ReadonlyMap<string, QuotaShare>;
   readonly ledger: TermLedger;
 }
 
 function rateCharge(
   context: RatedFor,
   { charge, questions }: QuestionedCharge,
-  { answers, shares, ledger }: Measurements,
+  { answers, shares, quotas, ledger }: Measurements,
 ): readonly RatedLine[] {
   const { subscription, proration_behavior } = context;
   const { line, cell } = charge;
@@ -109,6 +113,7 @@ function rateCharge(
     cell,
     proration_behavior,
     allowance: shares.get(query.key) ?? null,
+    quota: quotas.get(query.key) ?? null,
   };
   const terms = commitmentTerms(line);
   if (terms === null) return rateUsageLine({ ...usage, line });

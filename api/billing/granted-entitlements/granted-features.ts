@@ -1,9 +1,11 @@
 import {
   effectiveEntitlements,
+  quotaOf,
   sourcesAt,
   type EffectiveEntitlement,
   type EntitlementSource,
 } from '../../../domain/entitlement/effective-limits.ts';
+import { decimalText } from '../../../domain/money.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type {
@@ -102,8 +104,19 @@ const entitlementAnswer = (granted: EffectiveEntitlement): GrantedFeature['entit
   usage_reset_period: granted.usage_reset_period,
   static_values: [...granted.static_values],
   config_values: [...granted.config_values],
-  aggregation_mode: granted.feature_type === 'metered' ? 'additive' : null,
-  buckets: [],
+  aggregation_mode:
+    granted.feature_type === 'metered'
+      ? (granted.quotas[0]?.entitlement.aggregation_mode ?? 'additive')
+      : null,
+  buckets: granted.quotas.map((source) => {
+    const { aggregation_mode: _, grant_quota, ...config } = quotaOf(source);
+    return {
+      ...config,
+      grant_quota: decimalText(grant_quota),
+      source_entity_id: source.entitlement.entity_id,
+      usage_limit: null,
+    };
+  }),
 });
 
 /** One source of a grant as answered. `names` are of plans and addons, by id. */

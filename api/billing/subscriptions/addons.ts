@@ -1,4 +1,7 @@
-import { refuseResetConflict } from '../../../domain/entitlement/effective-limits.ts';
+import {
+  refuseQuotaConflict,
+  refuseResetConflict,
+} from '../../../domain/entitlement/effective-limits.ts';
 import { invalidField } from '../../../domain/errors.ts';
 import { currencyFits } from '../../../domain/pricing/currency-fits.ts';
 import { refuseUsageRatedTwice } from '../../../domain/pricing/filter-values.ts';
@@ -75,7 +78,7 @@ export async function newAddons(
       }),
     );
   }
-  await refuseResetConflicts(tx, caller, context, planned);
+  await refuseEntitlementConflicts(tx, caller, context, planned);
   return planned;
 }
 
@@ -227,8 +230,8 @@ function periodEnd(subscription: AddonContext['subscription'], start: string): s
   return period?.end ?? current_period_end;
 }
 
-/** Refuses addons that would give one feature two reset periods (billing 4.4). */
-export async function refuseResetConflicts(
+/** Refuses addons that would give one feature two reset periods, or quotas that conflict (billing 4.4, money 7.2). */
+export async function refuseEntitlementConflicts(
   tx: Transaction,
   caller: Caller,
   { subscription }: Pick<AddonContext, 'subscription'>,
@@ -240,7 +243,7 @@ export async function refuseResetConflicts(
     entitlementSources(tx, caller.scope, [subscription]),
     findEntitlementsOfAll(tx, caller.scope, ids),
   ]);
-  refuseResetConflict([
+  const sources = [
     ...granted,
     ...more.map((entitlement) => ({
       entitlement,
@@ -249,5 +252,7 @@ export async function refuseResetConflicts(
       start_date: null,
       end_date: null,
     })),
-  ]);
+  ];
+  refuseResetConflict(sources);
+  refuseQuotaConflict(sources);
 }

@@ -49,9 +49,11 @@ function changedTerms(
   { usage_limit, static_value }: OverrideRequest,
   path: string,
 ): Partial<EntitlementRow> {
-  const { feature_type } = parent;
+  const { feature_type, grant_quota } = parent;
   if (feature_type !== 'metered' && usage_limit != null)
     throw invalidField(`${path}.usage_limit`, `a ${feature_type} feature has no limit`);
+  if (grant_quota !== null && usage_limit != null)
+    throw invalidField(`${path}.usage_limit`, `the entitlement has a quota of ${grant_quota}`);
   if (feature_type !== 'static' && static_value)
     throw invalidField(`${path}.static_value`, `a ${feature_type} feature has no static value`);
   return {

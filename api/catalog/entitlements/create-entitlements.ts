@@ -1,6 +1,6 @@
 import {
-  assertEntitlement,
   fieldsOfOtherTypes,
+  grantDefaults,
 } from '../../../domain/entitlement/entitlement-rules.ts';
 import { invalidField, notFound } from '../../../domain/errors.ts';
 import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
@@ -9,14 +9,9 @@ import type { CreateEntitlementBody } from '../../../schemas/entitlement.ts';
 import { below } from '../../conventions/bulk-error.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { FeatureRow } from '../features/repository.ts';
-import { findMeters } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import {
-  getEntitlement,
-  insertEntitlement,
-  NO_GRANT_CONFIG,
-  type EntitlementRow,
-} from './repository.ts';
+import { assertFitting } from './fitting.ts';
+import { getEntitlement, insertEntitlement, type EntitlementRow } from './repository.ts';
 
 /**
  * Creates entitlements, all or none, in the given order. 409 if the entity already has one for the feature.
@@ -67,18 +62,29 @@ async function createEntitlement(
     static_value: body.static_value ?? null,
     config_value: body.config_value ?? null,
     aggregation_mode: body.aggregation_mode ?? 'additive',
-    ...NO_GRANT_CONFIG,
+    ...grantOf(body),
     parent_entitlement_id: body.parent_entitlement_id ?? null,
     display_order: body.display_order ?? 0,
     start_date: body.start_date ?? null,
     end_date: body.end_date ?? null,
     ...fieldsOfOtherTypes(feature.type),
   };
-  const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);
-  assertEntitlement(row, { type: feature.type, aggregation: meter?.aggregation ?? null });
+  await assertFitting(tx, scope, row, feature);
   await insertEntitlement(tx, row);
   await writeOutbox(tx, scope, 'entitlement.created', { entitlement: row });
   return row;
+}
+
+function grantOf(body: CreateEntitlementBody) {
+  const { grant_quota = null, grant_measure = null, grant_duration_unit = null } = body;
+  const { grant_duration_value = null, grant_allocation_behavior = null } = body;
+  const given = {
+    grant_quota,
+    grant_duration_unit,
+    grant_duration_value,
+    grant_allocation_behavior,
+  };
+  return { ...given, grant_measure, ...grantDefaults(given) };
 }
 
 type Entity = Pick<EntitlementRow, 'entity_type' | 'entity_id'>;

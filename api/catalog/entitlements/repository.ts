@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { alreadyExists } from '../../../domain/errors.ts';
+import { decimal, decimalText } from '../../../domain/money.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
@@ -12,8 +13,9 @@ import { findEmbeddedPlans } from '../offers/plan-rows.ts';
 /** An entitlement as stored, without embedded records. */
 export type EntitlementRow = z.infer<z.ZodObject<typeof entitlementFields>>;
 
-/** No quota for windows of time: the only configuration that this version takes. */
+/** No quota for windows of time. */
 export const NO_GRANT_CONFIG = {
+  aggregation_mode: 'additive',
   grant_quota: null,
   grant_measure: null,
   grant_duration_unit: null,
@@ -51,7 +53,8 @@ export async function updateEntitlementRow(
 ): Promise<EntitlementRow> {
   await tx`
     insert into entitlement_history (entitlement_id, tenant_id, environment_id, valid_to, state)
-    select e.id, e.tenant_id, e.environment_id, ${changes.updated_at}, to_jsonb(e)
+    select e.id, e.tenant_id, e.environment_id, ${changes.updated_at},
+           to_jsonb(e) || jsonb_build_object('grant_quota', e.grant_quota::text)
       from (select ${entitlements.columns(tx)} from entitlements
              where ${inScope(tx, scope)} and id = ${id}) e`;
   return await entitlements.change(tx, scope, id, changes);
@@ -106,14 +109,15 @@ export async function entitlementHistory(
       from entitlement_history h join entitlements e on e.id = h.entitlement_id
      where ${inScope(db, scope, 'h')} and e.entity_id = any(${entityIds as string[]}::text[])
      order by h.valid_to, h.entitlement_id`;
-  return rows.map(({ valid_to, state }) => ({ valid_to, state: withInstants(state) }));
+  return rows.map(({ valid_to, state }) => ({ valid_to, state: fromJson(state) }));
 }
 
-/** Timestamps of a row that was stored as JSON. */
-function withInstants(state: EntitlementRow): EntitlementRow {
+/** Timestamps and decimals of a row that was stored as JSON. */
+function fromJson(state: EntitlementRow): EntitlementRow {
   const instant = (text: string) => new Date(text).toISOString();
   return {
     ...state,
+    grant_quota: state.grant_quota === null ? null : decimalText(decimal(state.grant_quota)),
     start_date: state.start_date === null ? null : instant(state.start_date),
     end_date: state.end_date === null ? null : instant(state.end_date),
     created_at: instant(state.created_at),

@@ -1,5 +1,4 @@
 import {
-  assertEntitlement,
   fieldsOfOtherTypes,
   grantDefaults,
 } from '../../../domain/entitlement/entitlement-rules.ts';
@@ -8,8 +7,8 @@ import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { UpdateEntitlementBody } from '../../../schemas/entitlement.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { getFeature } from '../features/repository.ts';
-import { findMeters } from '../meters/repository.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
+import { assertFitting } from './fitting.ts';
 import {
   lockEntitlement,
   NO_GRANT_CONFIG,
@@ -27,34 +26,26 @@ export async function updateEntitlement(
 ): Promise<EntitlementRow> {
   const { scope } = caller;
   const row = await lockEntitlement(tx, scope, id);
-  const {
-    clear_grant_config,
-    is_enabled,
-    is_soft_limit,
-    aggregation_mode,
-    display_order,
-    usage_limit,
-    usage_reset_period,
-    static_value,
-    config_value,
-  } = body;
+  const { clear_grant_config, is_enabled, is_soft_limit, aggregation_mode, display_order } = body;
+  const { usage_limit, usage_reset_period, static_value, config_value } = body;
+  const { grant_quota, grant_measure, grant_duration_unit } = body;
+  const { grant_duration_value, grant_allocation_behavior } = body;
+  const cleared = clear_grant_config === true ? NO_GRANT_CONFIG : {};
   const changes: Partial<EntitlementRow> = {
+    ...cleared,
     ...sent({ usage_limit, usage_reset_period, static_value, config_value }),
+    ...sent({ grant_quota, grant_measure, grant_duration_unit }),
+    ...sent({ grant_duration_value, grant_allocation_behavior }),
     ...(is_enabled == null ? {} : { is_enabled }),
     ...(is_soft_limit == null ? {} : { is_soft_limit }),
     ...(aggregation_mode == null ? {} : { aggregation_mode }),
     ...(display_order == null ? {} : { display_order }),
-    ...(clear_grant_config === true ? NO_GRANT_CONFIG : {}),
     ...fieldsOfOtherTypes(row.feature_type),
   };
-  const feature = await getFeature(tx, scope, row.feature_id);
-  const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);
   const next = { ...row, ...changes };
   const defaults = grantDefaults(next);
-  assertEntitlement(
-    { ...next, ...defaults },
-    { type: feature.type, aggregation: meter?.aggregation ?? null },
-  );
+  const feature = await getFeature(tx, scope, row.feature_id);
+  await assertFitting(tx, scope, { ...next, ...defaults }, feature);
   const updated = await updateEntitlementRow(tx, scope, id, {
     ...changes,
     ...defaults,

@@ -94,7 +94,7 @@ async function rowsOfEvents(
 ): Promise<readonly UsageRow[]> {
   const { query, version } = ask;
   try {
-    return version.spec.aggregation.expression !== null
+    return version.spec.aggregation.expression !== null || query.by_time === true
       ? await askRawEvents(deps, ask, liveUntil)
       : (await deps.eventReader.answer(query, version, liveUntil)).rows;
   } catch (error) {

@@ -211,6 +211,10 @@ const SUBJECTS: Subjects = {
       feature_id: (await post('/features', { name: 'Sso', type: 'boolean' })).id,
       ...{ feature_type: 'boolean', usage_limit: undefined, usage_reset_period: undefined },
     };
+    const ofQuota = {
+      ...{ usage_limit: undefined, usage_reset_period: undefined, grant_quota: '4' },
+      ...{ grant_measure: 'quantity', grant_duration_unit: 'hour', grant_duration_value: 1 },
+    };
     const ofPlan = {
       ...{ feature_id: level.id, feature_type: 'static', static_value: 'silver' },
       ...{ usage_limit: undefined, usage_reset_period: undefined },
@@ -238,8 +242,8 @@ const SUBJECTS: Subjects = {
         static_value: beside(ofPlan, 'gold'),
         config_value: { a: 1 },
         aggregation_mode: 'parallel',
-        grant_quota: '5',
-        grant_measure: 'amount',
+        grant_quota: beside(ofQuota, '1'),
+        grant_measure: beside(ofQuota, 'amount'),
         grant_duration_unit: 'day',
         grant_duration_value: 2,
         grant_allocation_behavior: 'unit_start',

@@ -63,7 +63,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, readonly [file: string, ti
   ],
   'PUT /entitlements/{id} clear_grant_config': [
     'api/entitlements/entitlements.test.ts',
-    'quotas for windows of time are refused by name, and what stands of them is cleared',
+    'quotas for windows of time are stored, found, changed and cleared',
   ],
   'PUT /entitlements/{id} static_value': [
     'api/entitlements/entitlements.test.ts',

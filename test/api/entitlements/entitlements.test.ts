@@ -143,30 +143,51 @@ describe('entitlements', () => {
     expect(withMeter.feature.meter.id).toBe(withMeter.feature.meter_id);
   });
 
-  test('quotas for windows of time are refused by name, and what stands of them is cleared', async () => {
-    const { body } = await grant('metered');
+  const QUOTA = {
+    ...{ grant_quota: '5.50', grant_measure: 'quantity' },
+    ...{ grant_duration_unit: 'day', grant_duration_value: 2 },
+  };
+
+  test('quotas for windows of time are stored, found, changed and cleared', async () => {
+    const { status, body } = await grant('metered', QUOTA);
+    const stored = { ...QUOTA, grant_quota: '5.5', grant_allocation_behavior: 'first_usage' };
+    expect([status, body]).toEqual([201, expect.objectContaining(stored)]);
     const put = (fields: object) => api.put(`/v1/entitlements/${body.id}`, fields);
-    for (const [field, value] of Object.entries({
-      grant_quota: '5',
-      grant_measure: 'quantity',
-      grant_duration_unit: 'day',
-      grant_duration_value: 1,
-      grant_allocation_behavior: 'unit_start',
+    expect((await put({ display_order: 3 })).body).toMatchObject(stored);
+    const changed = { grant_quota: '7', grant_allocation_behavior: 'unit_start' };
+    expect((await put({ ...changed, aggregation_mode: 'parallel' })).body).toMatchObject({
+      ...{ ...stored, ...changed },
       aggregation_mode: 'parallel',
-    })) {
-      const answers = [await put({ [field]: value }), await grant('metered', { [field]: value })];
-      for (const { status, body } of answers)
-        expect([status, body.details[0].path]).toEqual([400, field]);
-    }
-    await api.pool`
-      update entitlements set grant_quota = 5, grant_measure = 'quantity', grant_duration_value = 1,
-             grant_duration_unit = 'day', grant_allocation_behavior = 'first_usage'
-       where id = ${body.id}`;
-    expect((await put({ usage_limit: 7 })).body).toMatchObject({ grant_quota: '5' });
-    expect((await put({ clear_grant_config: true })).body).toMatchObject({
-      ...{ usage_limit: 7, grant_quota: null, grant_measure: null },
-      grant_allocation_behavior: null,
     });
+    const found = await api.post('/v1/entitlements/search', { has_grant_config: true });
+    expect(found.body.items.map(({ id }: any) => id)).toEqual([body.id]);
+    expect((await put({ clear_grant_config: true, usage_limit: 7 })).body).toMatchObject({
+      ...{ usage_limit: 7, grant_quota: null, grant_measure: null, grant_duration_unit: null },
+      ...{ grant_duration_value: null, grant_allocation_behavior: null },
+      aggregation_mode: 'additive',
+    });
+    expect((await put(QUOTA)).body.details[0].path).toBe('usage_limit');
+    expect((await put({ ...QUOTA, usage_limit: null })).body).toMatchObject(stored);
+    const period = { clear_grant_config: true, grant_quota: 1, grant_measure: 'quantity' };
+    expect((await put({ ...period, grant_duration_unit: 'subscription_period' })).body).toMatchObject({
+      ...{ grant_quota: '1', grant_duration_value: 1, grant_allocation_behavior: 'first_usage' },
+    }); // prettier-ignore
+  });
+
+  test.each([
+    ['grant_quota', { grant_quota: '0' }],
+    ['grant_quota', { grant_quota: null }],
+    ['grant_measure', { grant_measure: 'amount' }],
+    ['grant_measure', { grant_measure: null }],
+    ['grant_duration_unit', { grant_duration_unit: 'month' }],
+    ['grant_duration_value', { grant_duration_value: 0 }],
+    ['grant_duration_value', { grant_duration_value: 1001 }],
+    ['grant_duration_value', { grant_duration_unit: 'subscription_period' }],
+    ['usage_limit', { usage_limit: 5 }],
+    ['usage_reset_period', { usage_reset_period: 'DAILY' }],
+  ])('400 for a quota: %s in %p', async (path, fields) => {
+    const { status, body } = await grant('metered', { ...QUOTA, ...fields });
+    expect([status, body.details[0].path]).toEqual([400, path]);
   });
 
   describe('400', () => {

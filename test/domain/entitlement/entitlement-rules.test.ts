@@ -6,13 +6,15 @@ import {
 import { refusalOf } from '../../support/refusal.ts';
 import { at } from '../pricing/lines.ts';
 
-const terms = (more: Partial<EntitlementTerms> = {}): EntitlementTerms => ({
+const terms = (more: Partial<EntitlementTerms> = {}) => ({
+  id: 'ent_1',
   is_enabled: true,
   is_soft_limit: false,
   usage_limit: null,
   usage_reset_period: null,
   static_value: null,
   config_value: null,
+  aggregation_mode: 'additive' as const,
   grant_quota: null,
   grant_measure: null,
   grant_duration_unit: null,
@@ -27,15 +29,19 @@ const QUOTA = {
   grant_measure: 'quantity',
   grant_duration_unit: 'hour',
   grant_duration_value: 5,
-};
+} as const;
 const metered = (
   type: 'SUM' | 'MAX' | 'COUNT' = 'SUM',
   bucket_size: 'DAY' | null = null,
-): EntitledFeature => ({ type: 'metered', aggregation: { type, bucket_size } });
+): EntitledFeature => ({ type: 'metered', aggregation: { type, bucket_size }, lifetime: false });
 const plain = (type: 'boolean' | 'static' | 'config'): EntitledFeature => ({
   type,
   aggregation: null,
+  lifetime: false,
 });
+
+const NOT_COUNTABLE =
+  'feature_id: quotas need a meter of COUNT, SUM or SUM_WITH_MULTIPLIER without windows, with a reset';
 
 describe('what an entitlement may grant (money 6.2, 6.4, 7.1, 7.2)', () => {
   test.each<[string, Partial<EntitlementTerms>, EntitledFeature]>([
@@ -52,7 +58,7 @@ describe('what an entitlement may grant (money 6.2, 6.4, 7.1, 7.2)', () => {
     ['an open window', { start_date: at('2026-01-01') }, metered()],
     ['an end', { end_date: at('2026-01-01') }, metered()],
   ])('%s', (_title, more, feature) => {
-    expect(assertEntitlement(terms(more), feature)).toBeUndefined();
+    expect(assertEntitlement(terms(more), feature, [])).toBeUndefined();
   }); // prettier-ignore
 
   test.each<[string, Partial<EntitlementTerms>, EntitledFeature, string]>([
@@ -66,12 +72,17 @@ describe('what an entitlement may grant (money 6.2, 6.4, 7.1, 7.2)', () => {
     ['a quota on a switch', QUOTA, plain('boolean'), 'grant_quota: is for metered features only'],
     ['a quota without its measure', { ...QUOTA, grant_measure: null }, metered(), 'grant_measure: is needed beside grant_quota'],
     ['a measure alone', { grant_measure: 'quantity' }, metered(), 'grant_quota: is needed beside grant_measure'],
+    ['parallel limits', { aggregation_mode: 'parallel' }, metered(), 'aggregation_mode: must be additive without a quota: limits add up'],
+    ['a quota beside a limit', { ...QUOTA, usage_limit: 5 }, metered(), 'usage_limit: is not counted beside grant_quota'],
+    ['a quota beside a reset', { ...QUOTA, usage_reset_period: 'DAILY' }, metered(), 'usage_reset_period: is not counted beside grant_quota'],
+    ['a quota of money', { ...QUOTA, grant_measure: 'amount' }, metered(), 'grant_measure: must be quantity: amounts cannot be a quota'],
+    ['a quota of a running total', QUOTA, { ...metered(), lifetime: true }, NOT_COUNTABLE],
     ['a quota without its length', { ...QUOTA, grant_duration_value: null }, metered(), 'grant_duration_value: is needed beside grant_quota'],
     ['a quota without its unit', { ...QUOTA, grant_duration_unit: null }, metered(), 'grant_duration_unit: is needed beside grant_quota'],
-    ['a quota on a maximum', QUOTA, metered('MAX'), 'grant_quota: is not for meters of MAX or in buckets'],
-    ['a quota on windows', QUOTA, metered('SUM', 'DAY'), 'grant_quota: is not for meters of MAX or in buckets'],
+    ['a quota on a maximum', QUOTA, metered('MAX'), NOT_COUNTABLE],
+    ['a quota on windows', QUOTA, metered('SUM', 'DAY'), NOT_COUNTABLE],
   ])('refused: %s', (_title, more, feature, message) => {
-    const refusal = refusalOf(() => assertEntitlement(terms(more), feature));
+    const refusal = refusalOf(() => assertEntitlement(terms(more), feature, []));
     expect(refusal).toMatchObject({ kind: 'invalid', code: 'validation_error', message });
     expect(refusal.details[0]!.path).toBe(message.split(':')[0]);
   }); // prettier-ignore

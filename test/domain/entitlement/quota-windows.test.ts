@@ -1,6 +1,5 @@
 import {
   openQuotaWindow,
-  parallelQuotaOverage,
   quotaOverage,
   quotaSlots,
   quotaStatus,
@@ -27,7 +26,7 @@ describe('which quotas may stand together (money 7.2)', () => {
   const feature = {
     aggregation: 'SUM' as const,
     bucketed: false,
-    billing_models: ['FLAT_FEE' as const],
+    lifetime: false,
   };
   const problems = (
     configs: QuotaConfig[],
@@ -44,15 +43,17 @@ describe('which quotas may stand together (money 7.2)', () => {
       config({ aggregation_mode: 'parallel', grant_duration_value }),
     );
     expect(validateQuotas(parallel, feature)).toBeUndefined();
-    const money = config({ grant_measure: 'amount' });
-    expect(validateQuotas([money], feature)).toBeUndefined();
+    const period = config({ grant_duration_unit: 'subscription_period', grant_duration_value: 1 });
+    expect(validateQuotas([period], feature)).toBeUndefined();
   });
 
   test.each<[string, QuotaConfig[], object, string]>([
-    ['MAX', [config()], { aggregation: 'MAX' }, 'feature_id quota_on_windows'],
-    ['a meter with a bucket', [config()], { bucketed: true }, 'feature_id quota_on_windows'],
-    ['money on tiers', [config({ grant_measure: 'amount' })], { billing_models: ['FLAT_FEE', 'TIERED'] }, 'grant_measure quota_amount_on_tiers'],
-    ['both measures', [config(), config({ grant_measure: 'amount' })], {}, 'grant_measure quota_mixed_measure'],
+    ['MAX', [config()], { aggregation: 'MAX' }, 'feature_id quota_not_countable'],
+    ['distinct values', [config()], { aggregation: 'COUNT_UNIQUE' }, 'feature_id quota_not_countable'],
+    ['a meter with a bucket', [config()], { bucketed: true }, 'feature_id quota_not_countable'],
+    ['a running total', [config()], { lifetime: true }, 'feature_id quota_not_countable'],
+    ['money', [config(), config({ grant_measure: 'amount' })], {}, 'grant_measure quota_amount'],
+    ['two periods', [config({ grant_duration_unit: 'subscription_period', grant_duration_value: 2 })], {}, 'grant_duration_value quota_duration'],
     ['both modes', [config(), config({ aggregation_mode: 'parallel' })], {}, 'aggregation_mode quota_mixed_mode'],
     ['additive ones of two lengths', [config(), config({ grant_duration_value: 6 })], {}, 'grant_duration_value quota_mixed_duration'],
     ['additive ones of two units', [config(), config({ grant_duration_unit: 'day' })], {}, 'grant_duration_value quota_mixed_duration'],
@@ -70,12 +71,11 @@ test('the refusals say what would be right', () => {
     config({ grant_measure: 'amount', aggregation_mode: 'parallel' }),
   ];
   const { details } = refusalOf(() =>
-    validateQuotas(configs, { aggregation: 'MAX', bucketed: true, billing_models: ['TIERED'] }),
+    validateQuotas(configs, { aggregation: 'MAX', bucketed: true, lifetime: false }),
   );
   expect(details.map(({ message }) => message)).toEqual([
-    'quotas need a meter without windows, not MAX',
-    'must be quantity: the price has tiers',
-    'must be the same on all of a feature',
+    'quotas need a meter of COUNT, SUM or SUM_WITH_MULTIPLIER without windows, with a reset',
+    'must be quantity: amounts cannot be a quota',
     'must be the same on all of a feature',
     'must be the same on additive ones',
     'must be greater than 0',
@@ -255,32 +255,5 @@ describe('usage against quotas (money 7.10)', () => {
     ];
     expect(quotaOverage(windows).toFixed()).toBe('53.5');
     expect(quotaOverage([]).toFixed()).toBe('0');
-  });
-
-  const windows = [
-    { exhausted_at: at('2026-07-01T02:00'), valid_to: at('2026-07-01T05:00') },
-    { exhausted_at: at('2026-07-01T04:00'), valid_to: at('2026-07-08') },
-    { exhausted_at: null, valid_to: at('2026-07-31') },
-  ];
-  test.each`
-    time                  | billed
-    ${'2026-07-01T01:59'} | ${'0'}
-    ${'2026-07-01T02:00'} | ${'10'}
-    ${'2026-07-01T04:30'} | ${'10'}
-    ${'2026-07-01T05:00'} | ${'10'}
-    ${'2026-07-07T23:59'} | ${'10'}
-    ${'2026-07-08'}       | ${'0'}
-  `('parallel: usage at $time bills $billed, once', ({ time, billed }) => {
-    const usage = [{ at: at(time), quantity: dec('10') }];
-    expect(parallelQuotaOverage(windows, usage).toFixed()).toBe(billed);
-  });
-
-  test('100 in 5 hours and 1000 in a week: full at 02:00, 50 used till 05:00 bill once', () => {
-    const usage = [
-      { at: at('2026-07-01T01:00'), quantity: dec('100') },
-      { at: at('2026-07-01T03:00'), quantity: dec('50') },
-    ];
-    expect(parallelQuotaOverage(windows.slice(0, 1), usage).toFixed()).toBe('50');
-    expect(parallelQuotaOverage([], usage).toFixed()).toBe('0');
   });
 });

@@ -317,6 +317,30 @@ export const examples = (): readonly Example[] => [
     }),
   ),
   example(
+    'Quotas for windows of time (money 7.10)',
+    'The first usage opens a window of five hours; only what is beyond the quota of a window is billed.',
+    usageLine({
+      price: flat('0.5'),
+      rows: whole('300', 12),
+      quota: {
+        windows: [
+          {
+            ...{ start: at('2026-01-05T09:20'), end: at('2026-01-05T14:20') },
+            ...{ entitlement_id: 'ent_1', quota: new Decimal(100), used: new Decimal(180) },
+            exhausted_at: at('2026-01-05T11:45'),
+          },
+          {
+            ...{ start: at('2026-01-08T00:00'), end: at('2026-01-08T05:00') },
+            ...{ entitlement_id: 'ent_1', quota: new Decimal(100), used: new Decimal(120) },
+            exhausted_at: at('2026-01-08T04:10'),
+          },
+        ],
+        billed: new Map([[null, new Decimal(100)]]),
+        outside: new Decimal(0),
+      },
+    }),
+  ),
+  example(
     'Allowance under windows (4)',
     'Consumed along the windows; what is left of each is priced alone.',
     usageLine({

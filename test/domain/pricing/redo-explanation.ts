@@ -65,6 +65,8 @@ class Clerk {
         return;
       case 'allowance':
         return this.allowance(step);
+      case 'quota':
+        return this.quota(step);
       case 'rate':
         return this.rate(step);
       case 'pool':
@@ -114,6 +116,18 @@ class Clerk {
     ]);
     this.expect('allowance.billable', step.billable, billable);
     this.expect('allowance.free', step.free, most(minus(this.measured, billable), NOTHING));
+    this.quantity = billable;
+  }
+
+  private quota(step: ExplanationStepOf<'quota'>): void {
+    for (const [index, { quota, used, over }] of step.windows.entries())
+      this.expect(
+        `quota.windows[${index}].over`,
+        over,
+        most(minus(exact(used), exact(quota)), NOTHING),
+      );
+    const billable = exact(step.billable);
+    this.expect('quota.free', step.free, most(minus(this.measured, billable), NOTHING));
     this.quantity = billable;
   }
 

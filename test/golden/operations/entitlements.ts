@@ -7,12 +7,12 @@ import {
 import { billableUsage } from '../../../domain/pricing/allowance.ts';
 import {
   openQuotaWindow,
-  parallelQuotaOverage,
   quotaOverage,
   quotaSlots,
   quotaStatus,
   type QuotaConfig,
 } from '../../../domain/entitlement/quota-windows.ts';
+import { quotaUsage } from '../../../domain/entitlement/quota-usage.ts';
 import type { UsageRow } from '../../../domain/metering/usage.ts';
 import type { UsageQuestion } from '../../../domain/metering/usage-question.ts';
 import { decimal, Decimal, sum } from '../../../domain/money.ts';
@@ -128,17 +128,50 @@ export const entitlements: AreaOperations = {
   },
 
   bill_parallel_grants(given) {
-    const windows = (given['grants'] as JsonObject[]).map((grant) => ({
-      exhausted_at: after(grant['exhausted_at'] as string),
-      valid_to: after(grant['valid_to'] as string),
-    }));
     const usage = (given['usage'] as JsonObject[]).map((part) => ({
-      at: after(part['at'] as string),
+      at: epochMs(after(part['at'] as string)),
       quantity: decimal(textOf(part['quantity'])),
     }));
-    return priced(given, parallelQuotaOverage(windows, usage));
+    // One unit of earlier usage at each crossing, and quotas that it uses up.
+    const crossings = (given['grants'] as JsonObject[]).map((grant) => ({
+      at: epochMs(after(grant['exhausted_at'] as string)),
+      end_date: after(grant['valid_to'] as string),
+    }));
+    const filler = crossings.map(({ at }) => ({ at, quantity: decimal('1') }));
+    const moments = [...filler, ...usage].sort((left, right) => left.at - right.at);
+    const grants = crossings.map(({ at, end_date }, index) => ({
+      config: parallel(
+        `ent_${index}`,
+        sum(
+          [...filler, ...usage.filter((part) => part.at < at)]
+            .filter((part) => part.at <= at)
+            .map(({ quantity }) => quantity),
+        ),
+      ),
+      start_date: null,
+      end_date,
+    }));
+    const never = { config: parallel('ent_x', decimal('1e9')), start_date: null, end_date: null };
+    const { billed } = quotaUsage([...grants, never], MONTHLY, moments);
+    return priced(given, sum(billed.filter((_, index) => !filler.includes(moments[index]!))));
   },
 };
+
+const parallel = (entitlement_id: string, grant_quota: Decimal): QuotaConfig => ({
+  ...hours(1),
+  entitlement_id,
+  grant_quota,
+  grant_duration_unit: 'subscription_period',
+  aggregation_mode: 'parallel',
+});
+
+const MONTHLY = {
+  billing_anchor: ANY_PERIOD.start,
+  billing_cycle: 'anniversary',
+  billing_period: 'MONTHLY',
+  billing_period_count: 1,
+  customer_timezone: 'UTC',
+} as const;
 
 const hours = (count: number): QuotaConfig => ({
   entitlement_id: 'ent',

@@ -20,7 +20,7 @@ import { settlementOf } from '../../computing/settlement-currency.ts';
 import { withPrices, type BilledLine } from '../../computing/billing-sources.ts';
 import { changeLineItem } from '../../records/line-item-repository.ts';
 import { insertLineItems, lineItemsOf } from '../../records/subscription-repository.ts';
-import { newAddon, refuseResetConflicts, type NewAddon } from '../addons.ts';
+import { newAddon, refuseEntitlementConflicts, type NewAddon } from '../addons.ts';
 import { endGrantsOfAddon, grantsOfAddon, writeAttachedGrants } from '../attached-grants.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
 import { inSubscription, settle } from './line-item-change.ts';
@@ -104,7 +104,7 @@ export async function planAttachment(
   const lines = await withPrices(tx, caller.scope, stored);
   const context = { subscription, owner, lines };
   const addon = await newAddon(tx, deps, caller, context, { ...request, start_date });
-  await refuseResetConflicts(tx, caller, context, [addon]);
+  await refuseEntitlementConflicts(tx, caller, context, [addon]);
   const swaps = addon.lines.map((after) => ({ before: null, after, effective_at: start_date }));
   const change = { association: addon.association, swaps, effective_at: start_date };
   return { addon, change };
