@@ -10,6 +10,12 @@ import { beside, staleReferences, walkFields, type Subject } from './field-walk.
 let world: BillingWorld;
 let counter = 0;
 const unique = (name: string) => `${name}~${(counter += 1)}`;
+/** A quota for windows of time in place of a limit. */
+const OF_QUOTA = {
+  ...{ usage_limit: null, usage_reset_period: null, grant_quota: '4', grant_measure: 'quantity' },
+  ...{ grant_duration_unit: 'hour', grant_duration_value: 1 },
+};
+
 const START = '2026-11-01T00:00:00.000Z';
 const MID = '2026-11-10T00:00:00.000Z';
 const SOON = '2026-11-25T00:00:00.000Z';
@@ -393,9 +399,12 @@ const SUBJECTS: Subjects = {
     values: {
       ...{ is_enabled: false, is_soft_limit: true, usage_limit: 5, usage_reset_period: 'DAILY' },
       config_value: { a: 1 },
-      aggregation_mode: 'parallel',
-      ...{ grant_quota: '5', grant_measure: 'amount', grant_duration_unit: 'day' },
-      ...{ grant_duration_value: 2, grant_allocation_behavior: 'unit_start' },
+      aggregation_mode: beside(OF_QUOTA, 'parallel'),
+      grant_quota: beside(OF_QUOTA, '5'),
+      grant_measure: beside(OF_QUOTA, 'amount'),
+      grant_duration_unit: beside(OF_QUOTA, 'day'),
+      grant_duration_value: beside(OF_QUOTA, 2),
+      grant_allocation_behavior: beside(OF_QUOTA, 'unit_start'),
       display_order: 7,
     },
   }),

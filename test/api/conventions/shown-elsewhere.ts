@@ -61,6 +61,14 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, readonly [file: string, ti
     'api/subscriptions/pauses.test.ts',
     'the end of a pause can be set while it lasts',
   ],
+  'POST /entitlements aggregation_mode': [
+    'api/invoices/quotas.test.ts',
+    'in parallel: a unit that is beyond both is billed once',
+  ],
+  'POST /entitlements grant_allocation_behavior': [
+    'api/invoices/quotas.test.ts',
+    'the start of the hour',
+  ],
   'PUT /entitlements/{id} clear_grant_config': [
     'api/entitlements/entitlements.test.ts',
     'quotas for windows of time are stored, found, changed and cleared',
