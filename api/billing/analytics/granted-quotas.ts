@@ -12,7 +12,7 @@ import { decimal } from '../../../domain/money.ts';
 import type { QuotaWindow } from '../../../domain/pricing/quota-share.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
-import { epochMs, type Period } from '../../../domain/time/instant.ts';
+import { epochMs, laterOf, type Period } from '../../../domain/time/instant.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 
@@ -31,12 +31,15 @@ export function runningQuotas(
   at: string,
 ): RunningQuotas[] {
   return [...groupBy(quotas, ({ subscription_id }) => subscription_id)].map(([id, sources]) => {
-    const schedule = paidSchedule(subscriptions.get(id)!);
+    const subscription = subscriptions.get(id)!;
+    const schedule = paidSchedule(subscription, at);
+    const { start, end } = quotaCycle(schedule, at);
+    const from = schedule.start_date <= at ? schedule.start_date : subscription.start_date;
     return {
       subscription_id: id,
       grants: sources.map(quotaGrant),
       schedule,
-      cycle: quotaCycle(schedule, at),
+      cycle: { start: laterOf(start, from), end },
     };
   });
 }

@@ -51,7 +51,7 @@ export function cellQuota(
 ): CellQuota | null {
   const sources = quotaSources(sourcesDuring(entitlements, service));
   if (sources.length === 0 || !isCountable(countedMeter(spec))) return null;
-  const schedule = paidSchedule(subscription);
+  const schedule = paidSchedule(subscription, service.start);
   const cycle = quotaCycle(schedule, service.start);
   const start = earlierOf(laterOf(cycle.start, schedule.start_date), service.start);
   return {

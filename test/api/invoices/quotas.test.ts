@@ -225,7 +225,7 @@ describe('several quotas', () => {
 });
 
 describe('changes', () => {
-  test('a change of plan in mid-window: the usage of its window counts on', async () => {
+  test('a change of plan in mid-window: the window keeps its quota, the next one has the new one', async () => {
     const of = await granted();
     const to = await world.catalog.plan('Large');
     await entitle('PLAN', to.id, of.calls.id, { ...FIVE_HOURS, grant_quota: '150' });
@@ -239,7 +239,7 @@ describe('changes', () => {
     await of.use('03-10T13:00', '80');
     await of.use('03-10T15:00', '170');
     const [invoice] = await closed(of, '04-01');
-    expect(rows(invoice).toSorted()).toEqual(['0 90 0', '40 210 20']);
+    expect(rows(invoice).toSorted()).toEqual(['0 90 0', '90 160 45']);
   });
 
   test('a cancellation in mid-window bills the usage until then', async () => {
