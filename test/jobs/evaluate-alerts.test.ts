@@ -315,6 +315,53 @@ describe('granted usage (money 7.12)', () => {
   });
 });
 
+test('a used-up window of a quota is announced once, and the next one anew (money 7.12)', async () => {
+  const meter = await catalog.meter();
+  const { body: feature } = await api.post('/v1/features', {
+    ...{
+      name: 'Calls by the hour',
+      lookup_key: 'calls-by-hour',
+      type: 'metered',
+      meter_id: meter.id,
+    },
+  });
+  const plan = await catalog.plan();
+  await catalog.usage(plan, meter, { display_name: 'Calls' });
+  await completeBackfills(api.pool);
+  const { body: entitlement } = await api.post('/v1/entitlements', {
+    ...{ plan_id: plan.id, feature_id: feature.id, feature_type: 'metered', grant_quota: '100' },
+    ...{ grant_measure: 'quantity', grant_duration_unit: 'hour', grant_duration_value: 5 },
+  });
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, { start_date: NOVEMBER });
+  expect(entitlement).toMatchObject({ grant_quota: '100' });
+  const announced = () => eventsOf(entitlement.id, 'entitlement.grant.%');
+  await put('entitlement_alert_config', { alert_enabled: true });
+  await use({ customer }, meter, '99', '2026-11-21T10:00:00.000Z');
+  await evaluate();
+  expect(await announced()).toEqual([]);
+  await use({ customer }, meter, '1', '2026-11-21T11:00:00.000Z');
+  await use({ customer }, meter, '500', '2026-11-10T11:00:00.000Z');
+  await evaluate();
+  await use({ customer }, meter, '50', '2026-11-21T11:30:00.000Z');
+  await evaluate();
+  expect(await announced()).toMatchObject([
+    {
+      event_type: 'entitlement.grant.exhausted',
+      ...{ subscription_id: subscription.id, customer_id: customer.id, usage_ratio: '1' },
+      ...{ entitlement_id: entitlement.id, entitlement_grant_id: entitlement.id },
+      ...{ alert_type: 'entitlement_grant_exhausted', alert_status: 'in_alarm' },
+    },
+  ]);
+  await use({ customer }, meter, '120', '2026-11-21T15:00:00.000Z');
+  api.clock.set('2026-11-21T23:00:00.000Z');
+  await evaluate();
+  await evaluate();
+  expect(await announced()).toHaveLength(2);
+  api.clock.set('2026-11-21T12:00:00.000Z');
+  await put('entitlement_alert_config', { alert_enabled: false });
+});
+
 test('a feature compares the ongoing credits of each wallet (money 4.12)', async () => {
   const world = await subscribed();
   const wallet = (

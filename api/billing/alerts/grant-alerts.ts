@@ -4,9 +4,11 @@ import {
   type EffectiveEntitlement,
 } from '../../../domain/entitlement/effective-limits.ts';
 import { grantUsageState } from '../../../domain/entitlement/usage-alert.ts';
+import type { UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
 import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import { Decimal, decimalText, ZERO } from '../../../domain/money.ts';
 import type { SpendAlertSettings } from '../../../domain/subscription/spend-alert.ts';
+import { epochMs, isoText, type Period } from '../../../domain/time/instant.ts';
 import { alertTransition } from '../../../domain/wallet/balance-alert.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
@@ -21,12 +23,18 @@ import { entitlementSources, isGranting } from '../../catalog/entitlements/entit
 import { findFeatures } from '../../catalog/features/repository.ts';
 import { featureUsageQuery, windowOf } from '../analytics/customer-usage.ts';
 import {
+  byTime,
+  measureQuotas,
+  runningQuotas,
+  type RunningQuotas,
+} from '../analytics/granted-quotas.ts';
+import {
   insertAlertLog,
   lastAlertStates,
   type AlertStream,
 } from '../records/alert-log-repository.ts';
 
-/** The usage of one granted feature by one customer in its running reset window. */
+/** The usage of one granted feature by one customer in its running reset window, or in one window of a quota. */
 export interface MeasuredGrant {
   readonly customer_id: string;
   readonly entitlement: EffectiveEntitlement;
@@ -35,11 +43,13 @@ export interface MeasuredGrant {
   readonly subscription_id: string;
   readonly window_start: string;
   readonly usage: Decimal;
+  /** The limit of the window; of a quota that of the window itself. */
+  readonly usage_limit: Decimal;
   readonly levels: SpendAlertSettings;
 }
 
 /**
- * Measures the limited features that these customers are entitled to (money 7.12), with one grouped read of
+ * Measures the limits and the windows of quotas that these customers have (money 7.12), with one grouped read of
  * usage. Features whose usage is still being counted, or whose meter is set aside, are left out.
  */
 export async function measureGrants(
@@ -61,7 +71,7 @@ export async function measureGrants(
   );
   const granted = [...byCustomer].flatMap(([customer_id, own]) =>
     effectiveEntitlements(own)
-      .filter(({ feature_type, usage_limit }) => feature_type === 'metered' && usage_limit !== null)
+      .filter(({ usage_limit, quotas }) => usage_limit !== null || quotas.length > 0)
       .map((entitlement) => ({ customer_id, entitlement })),
   );
   const [customers, features] = await Promise.all([
@@ -73,31 +83,76 @@ export async function measureGrants(
     await meterVersionsOf(pool, scope, [...new Set(features.flatMap((row) => row.meter_id ?? []))]),
     ({ meter_id }) => meter_id,
   );
-  const asked = granted.flatMap(({ customer_id, entitlement }, index) => {
+  const asked = granted.flatMap(({ customer_id, entitlement }, index): AskedGrant[] => {
     const customer = customers.find(({ id }) => id === customer_id);
-    const window = windowOf(entitlement, subscriptionOf, at);
     const ofMeter = versions.get(meterOf.get(entitlement.feature_id) ?? '') ?? [];
-    const version = versionForPeriod(ofMeter, [], window.start);
-    if (customer === undefined || version?.backfill_state !== 'complete') return [];
-    const period = { start: window.start, end: window.until };
-    const query = featureUsageQuery(scope, customer, String(index), version, period);
-    return [{ customer_id, entitlement, query }];
+    const questionOf = (key: string, period: Period): UsageQuery[] => {
+      const version = versionForPeriod(ofMeter, [], period.start);
+      if (customer === undefined || version?.backfill_state !== 'complete') return [];
+      return [featureUsageQuery(scope, customer, key, version, period)];
+    };
+    if (entitlement.usage_limit === null)
+      return runningQuotas(entitlement, subscriptionOf, at).flatMap((quotas) =>
+        questionOf(`${index}/${quotas.subscription_id}`, quotas.cycle).map((query) => ({
+          ...{ customer_id, entitlement, quotas },
+          query: byTime(query),
+        })),
+      );
+    const { start, until: end } = windowOf(entitlement, subscriptionOf, at);
+    return questionOf(String(index), { start, end }).map((query) => ({
+      ...{ customer_id, entitlement, query },
+      quotas: null,
+    }));
   });
   if (asked.length === 0) return [];
   const { answers } = await deps.usageReader.read(asked.map(({ query }) => query));
-  return asked.map(({ customer_id, entitlement, query }) => {
-    const first = entitlement.sources[0]!;
-    const rows = answers.get(query.key)?.rows ?? [];
-    return {
+  return asked.flatMap((grant) =>
+    measured(grant, answers.get(grant.query.key)?.rows ?? [], at).map((found) => ({
+      ...found,
+      levels,
+    })),
+  );
+}
+
+interface AskedGrant {
+  readonly customer_id: string;
+  readonly entitlement: EffectiveEntitlement;
+  /** Null for a feature with a limit. */
+  readonly quotas: RunningQuotas | null;
+  readonly query: UsageQuery;
+}
+
+/** A day in which a window that has ended is still announced, for a job that was late. */
+const LATE_MS = 86_400_000;
+
+/** The running window of a limit, or the open and the lately ended windows of quotas (money 7.8). */
+function measured(
+  { customer_id, entitlement, quotas, query }: AskedGrant,
+  rows: readonly UsageRow[],
+  at: string,
+): Omit<MeasuredGrant, 'levels'>[] {
+  if (quotas !== null) {
+    const since = isoText(epochMs(at) - LATE_MS);
+    return measureQuotas(quotas, rows, at)
+      .windows.filter(({ start, end }) => start <= at && end > since)
+      .map(({ entitlement_id, start, quota, used }) => ({
+        ...{ customer_id, entitlement, entitlement_id, usage: used, usage_limit: quota },
+        subscription_id: quotas.subscription_id,
+        window_start: start,
+      }));
+  }
+  const first = entitlement.sources[0]!;
+  return [
+    {
       customer_id,
       entitlement,
       entitlement_id: first.entitlement.id,
       subscription_id: first.subscription_id,
       window_start: query.start,
       usage: rows.reduce((total, row) => total.plus(row.quantity), ZERO),
-      levels,
-    };
-  });
+      usage_limit: entitlement.usage_limit!,
+    },
+  ];
 }
 
 async function grantingSubscriptions(
@@ -145,7 +200,9 @@ export async function writeGrantAlerts(
       threshold: { ...stream, alert_type: 'entitlement_grant_threshold' },
       exhausted: { ...stream, alert_type: 'entitlement_grant_exhausted' },
     } as const satisfies Record<string, AlertStream>;
-    const found = grantUsageState(grant.levels, grant.entitlement, grant.usage, {
+    const { usage_limit } = grant;
+    const limited = { ...grant.entitlement, usage_limit };
+    const found = grantUsageState(grant.levels, limited, grant.usage, {
       threshold: last(streams.threshold) ?? 'ok',
       exhausted: last(streams.exhausted) ?? 'ok',
     });
