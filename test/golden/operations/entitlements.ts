@@ -151,7 +151,11 @@ export const entitlements: AreaOperations = {
       start_date: null,
       end_date,
     }));
-    const never = { config: parallel('ent_x', decimal('1000000000')), start_date: null, end_date: null };
+    const never = {
+      config: parallel('ent_x', decimal('1000000000')),
+      start_date: null,
+      end_date: null,
+    };
     const { billed } = quotaUsage([...grants, never], MONTHLY, moments);
     return priced(given, sum(billed.filter((_, index) => !filler.includes(moments[index]!))));
   },
