@@ -12,8 +12,16 @@ export function endTransactionsWithTheirConnection(pool: postgres.Sql): postgres
   const begin = pool.begin.bind(pool) as Begin;
   const replaced: Begin = (...given) => {
     const [options, work] = given.length === 1 ? ['', given[0]] : given;
-    const life: Life = { lost: null };
-    const done = begin(options, (tx) => unlessLost(life, () => work(guarded(tx, life))));
+    const life: Life = { hasBegun: false, lost: null };
+    const attempt = (): Promise<unknown> =>
+      begin(options, (tx) => {
+        life.hasBegun = true;
+        return unlessLost(life, () => work(guarded(tx, life)));
+      });
+    const done = attempt().catch((error: unknown) => {
+      if (life.hasBegun || !isOfConnectionBefore(error)) throw error;
+      return attempt();
+    });
     done.catch((error: unknown) => (life.lost ??= error));
     return done;
   };
@@ -25,14 +33,40 @@ type Work = (tx: postgres.TransactionSql) => unknown;
 type Begin = (...given: [string, Work] | [Work]) => Promise<unknown>;
 
 interface Life {
+  /** Whether the work has a transaction. */
+  hasBegun: boolean;
   /** The error with which the connection ended; null while the transaction may send. */
   lost: unknown;
 }
 
 /** Members of the driver's query that its types omit. Its version is pinned, and a test checks this. */
 interface Statement {
-  handler: (statement: Statement) => void;
+  handler: (statement: Pick<Statement, 'reject'>) => void;
   reject: (error: unknown) => void;
+}
+
+/** A statement of the driver, to which its result is given. */
+export interface Sendable extends Pick<Statement, 'reject'> {
+  resolve: (result: postgres.RowList<postgres.Row[]>) => void;
+}
+
+/** The state of each transaction of a pool of `endTransactionsWithTheirConnection`. */
+const lives = new WeakMap<object, Life>();
+
+/** Sends a statement that another pool made as one of the transaction. It must not have been sent yet. */
+export function sendWithin(
+  tx: postgres.TransactionSql,
+  statement: Sendable,
+): Promise<postgres.RowList<postgres.Row[]>> {
+  const life = lives.get(tx)!;
+  return new Promise((done, failed) => {
+    statement.resolve = done;
+    statement.reject = (error) => {
+      if (isLoss(error)) life.lost ??= error;
+      failed(error);
+    };
+    (tx`` as unknown as Statement).handler(statement);
+  });
 }
 
 /** Never settles once the connection is lost: the driver would send a commit or a rollback. */
@@ -48,7 +82,7 @@ async function unlessLost(life: Life, work: () => unknown): Promise<unknown> {
 
 /** The transaction, whose statements notice a lost connection and are refused after it. */
 function guarded(tx: postgres.TransactionSql, life: Life): postgres.TransactionSql {
-  return new Proxy(tx, {
+  const proxy = new Proxy(tx, {
     apply(target, _this, given: unknown[]) {
       return guardedStatement(Reflect.apply(target as never, undefined, given), life);
     },
@@ -68,6 +102,8 @@ function guarded(tx: postgres.TransactionSql, life: Life): postgres.TransactionS
       return value;
     },
   });
+  lives.set(proxy, life);
+  return proxy;
 }
 
 function guardedStatement(made: unknown, life: Life): unknown {
@@ -89,3 +125,10 @@ const isStatement = (made: unknown): made is Statement => made instanceof Promis
 const isLoss = (error: unknown): boolean =>
   !(error instanceof postgres.PostgresError) &&
   (errorCode(error) === 'CONNECTION_CLOSED' || isNetworkOutage(error));
+
+/**
+ * The error with which the server ended a connection. The driver gives it to the first query of the next one,
+ * which it has not sent.
+ */
+const isOfConnectionBefore = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && /^57P0[12]$/.test(error.code);

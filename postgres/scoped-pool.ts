@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import postgres from 'postgres';
 import { connectPostgres, type Pool, type PostgresOptions, type Transaction } from './client.ts';
+import { sendWithin, type Sendable } from './lost-transactions.ts';
 import { isServerRefusal } from './outage.ts';
 
 /** The role of statements of the API's callers: subject to row-level security, owns nothing. */
@@ -60,9 +61,9 @@ export interface Actor {
 /**
  * The same pool for one session. Every statement runs in a transaction that first takes the API's role and
  * sets tenant, environment and actor. All of them are local to that transaction, so nothing remains on the
- * connection for its next user. On a pool of `connectAsApi` a single statement takes one round trip including
- * the settings, as on the plain pool; on any other pool it waits for the settings first.
- * `bench/second-wall.ts` measures the cost in milliseconds.
+ * connection for its next user. A single statement takes three round trips on a pool of `connectAsApi`, which
+ * sends it together with the settings, and four on any other pool. `bench/second-wall.ts` measures the cost in
+ * milliseconds.
  */
 export function scopedPool(pool: Pool, session: Session): Pool {
   const scoped = proxyOf(pool, session);
@@ -129,10 +130,8 @@ const OUTSIDE_SCOPE = new Set([
 ]); // prettier-ignore
 
 /** Members of the driver's query that its types omit. Its version is pinned, and a test checks this. */
-interface Statement {
+interface Statement extends Sendable {
   handler: (statement: Statement) => void;
-  resolve: (result: unknown) => void;
-  reject: (error: unknown) => void;
 }
 
 type Settings = readonly [
@@ -152,7 +151,7 @@ function settingsOf({ scope, actor, time = '' }: Session): Settings {
  * Sends the settings in one statement, local to the transaction. The role comes last: nothing after it runs
  * as another role.
  */
-function enter(db: Transaction | postgres.ReservedSql, settings: Settings): Promise<unknown> {
+function enter(db: Transaction, settings: Settings): Promise<unknown> {
   const [role, tenant, environment, actor, time] = settings;
   const clocked = time === '' ? db`` : db`set_config('meterline.time', ${time}, true),`;
   const entering =
@@ -169,50 +168,26 @@ const isTemplate = (value: unknown): boolean =>
   Array.isArray(value) && Array.isArray((value as { raw?: unknown }).raw as unknown);
 
 /**
- * Runs one statement in its own transaction: begin, settings, the statement and commit. If a connection
- * without settings sees no rows, all are sent together. If it sees every row, the statement is sent only
- * after the settings are confirmed. It settles once the commit is answered. The driver's own `begin` is not
- * used: it sends a rollback over a connection lost during the transaction, and ends the process.
+ * Runs one statement in its own transaction, and settles once the commit is answered. If a connection without
+ * settings sees no rows, the statement is sent together with them. If it sees every row, the statement is sent
+ * only after the settings are confirmed. The driver's `reserve` would save two round trips, but it forgets
+ * callers whose connection ends, and it loses one connection of the pool for each call that an outage fails.
  */
 async function run(pool: Pool, settings: Settings, statement: Statement): Promise<void> {
   const { resolve, reject } = statement;
-  let connection: postgres.ReservedSql;
   try {
-    connection = await pool.reserve();
+    const result = await pool.begin(async (tx) => {
+      const entered = enter(tx, settings);
+      if (isApiPool(pool)) {
+        // If the settings fail, the transaction is aborted.
+        entered.catch(() => {});
+        // The driver sends them one microtask later, before this continues.
+        await Promise.resolve();
+      } else await entered;
+      return { rows: await sendWithin(tx, statement) };
+    });
+    resolve(result.rows);
   } catch (error) {
-    return reject(error);
+    reject(error);
   }
-  const steps: Promise<unknown>[] = [connection`begin`.execute(), enter(connection, settings)];
-  let begun: PromiseSettledResult<unknown>[] = [];
-  // The driver sends both one microtask later, before this continues.
-  if (isApiPool(pool)) await Promise.resolve();
-  else begun = await Promise.allSettled(steps);
-  const refusal = begun.find((step) => step.status === 'rejected');
-  // Nothing more is sent over a lost connection.
-  if (refusal !== undefined && !(refusal.reason instanceof postgres.PostgresError))
-    return reject(refusal.reason);
-  const isRefused = refusal !== undefined;
-  const work = isRefused ? Promise.resolve() : send(connection, statement);
-  steps.push(work, connection`commit`.execute());
-  const settled = await Promise.allSettled(steps);
-  const ended = settled.at(-1)!;
-  // A lost connection does not belong to the driver any more: it must not be released.
-  if (ended.status === 'fulfilled' || ended.reason instanceof postgres.PostgresError)
-    connection.release();
-  const failure = settled.find((step) => step.status === 'rejected');
-  if (failure === undefined) resolve(await work);
-  else reject(failure.reason);
 }
-
-/** Sends over the reserved connection, after everything sent before. */
-function send(connection: postgres.ReservedSql, statement: Statement): Promise<unknown> {
-  return new Promise((done, failed) => {
-    statement.resolve = done;
-    statement.reject = failed;
-    handlerOf(connection)(statement);
-  });
-}
-
-/** The function that sends a statement over the reserved connection. */
-const handlerOf = (connection: postgres.ReservedSql): Statement['handler'] =>
-  (connection`` as unknown as Statement).handler;

@@ -23,6 +23,15 @@ async function startRelay(target: URL) {
     reset(): void {
       for (const client of clients) client.resetAndDestroy();
     },
+    async refuse(): Promise<void> {
+      for (const client of clients) client.resetAndDestroy();
+      server.close();
+      await once(server, 'close');
+    },
+    async accept(): Promise<void> {
+      server.listen(Number(url.port), '127.0.0.1');
+      await once(server, 'listening');
+    },
     close(): void {
       for (const client of clients) client.destroy();
       server.close();
@@ -121,5 +130,32 @@ describe('a transaction ends with its connection', () => {
       }),
     ]);
     await expect(pool`select 1 as one`).resolves.toEqual([{ one: 1 }]);
+  });
+
+  test('after an outage every connection is used again', async () => {
+    const session = scopedPool(pool, {
+      scope: { tenant_id: 'tenant_a', environment_id: 'env_a' },
+      actor: { kind: 'system' },
+    });
+    await relay.refuse();
+    for (let query = 0; query < 3; query += 1)
+      await expect(session`select 1 as one`).rejects.toMatchObject({
+        code: expect.stringMatching(/ECONNREFUSED|ECONNRESET|CONNECTION_CLOSED/),
+      });
+    await relay.accept();
+    for (let query = 0; query < 3; query += 1)
+      await expect(session`select 1 as one`).resolves.toEqual([{ one: 1 }]);
+  });
+
+  test('a statement that loses its connection fails, and the next ones are answered', async () => {
+    const session = scopedPool(pool, { scope: null, actor: { kind: 'system' } });
+    for (let round = 0; round < 3; round += 1) {
+      const others = [1, 2, 3].map((one) => session`select ${one}::int as answer`.execute());
+      await expect(session`select pg_terminate_backend(pg_backend_pid())`).rejects.toMatchObject({
+        code: 'CONNECTION_CLOSED',
+      });
+      await expect(Promise.all(others)).resolves.toHaveLength(3);
+      await expect(session`select ${round}::int as answer`).resolves.toEqual([{ answer: round }]);
+    }
   });
 });
