@@ -92,8 +92,16 @@ export const ROUTES: readonly ConsoleRoute[] = [
 /** Begins to load the code of the page that an address below `/env/…` names. */
 export function preloadPageAt(address: string): void {
   const path = address.replace(/^\/env\/[^/]+/, '').replace(/\/$/, '') || '/';
-  const isNamed = (route: ConsoleRoute): boolean =>
-    new RegExp(`^${route.path.replace(/\$\w+/g, '[^/]+')}$`).test(path);
+  const segments = path.split('/');
+  const isNamed = (route: ConsoleRoute): boolean => {
+    const names = route.path.split('/');
+    return (
+      names.length === segments.length &&
+      names.every((name, at) =>
+        name.startsWith('$') ? segments[at] !== '' : name === segments[at],
+      )
+    );
+  };
   // A literal path comes before one with a parameter: `/meters/new` is no meter.
   const named = ROUTES.filter(isNamed).sort(
     (a, b) => a.path.split('$').length - b.path.split('$').length,

@@ -15,7 +15,11 @@ export async function walkCatalog({ walk }: Walker): Promise<WalkedCatalog> {
   await walk('GET /groups/{id}', (sdk) => sdk.groups.getGroup(group.id!));
   await walk('POST /groups/search', (sdk) => sdk.groups.queryGroup({ limit: 10 }));
 
-  const alert = { alertEnabled: true, warning: { threshold: 10, condition: 'below' as const } };
+  const alert = {
+    alertEnabled: true,
+    critical: { threshold: 5, condition: 'below' as const },
+    warning: { threshold: 10, condition: 'below' as const },
+  };
   const feature = await walk('POST /features', (sdk) =>
     sdk.features.createFeature({
       name: 'Calls',
