@@ -146,6 +146,30 @@ describe('quantity_change', () => {
     expect(invoice).toMatchObject({ subtotal: '108', total_discount: '84', total: '24' });
   });
 
+  test('the coupon of a line discounts its new quantity too, as previewed', async () => {
+    const { catalog, api } = world;
+    const plan = await catalog.plan();
+    const price = await catalog.fixed(plan, '20', { display_name: 'Seat' });
+    const { body: coupon } = await api.post('/v1/coupons', {
+      ...{ name: 'half', type: 'percentage', percentage_off: '50', cadence: 'forever' },
+    });
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      start_date: day('2026-04-01'),
+      override_line_items: [{ price_id: price.id, quantity: '10' }],
+      line_item_coupons: { [price.id]: [coupon.id] },
+    });
+    const body = quantities({ id: subscription.line_items[0].id, quantity: '14' });
+    const { body: preview } = await modify(subscription, 'preview', body);
+    const { body: done } = await modify(subscription, 'execute', body);
+    expect(done.changed_resources.invoices).toMatchObject([{ amount: '24' }]);
+    expect(preview.changed_resources.invoices).toMatchObject([{ amount: '24' }]);
+    const [invoice] = await invoicesOf(subscription);
+    expect(rows(invoice)).toEqual(['Seat 10 -60 04-13..05-01', 'Seat 14 168 04-13..05-01']);
+    expect(invoice).toMatchObject({ subtotal: '108', total_discount: '84', total: '24' });
+    const { body: kept } = await api.get(`/v1/coupons/${coupon.id}`);
+    expect(kept.total_redemptions).toBe(1);
+  });
+
   test('a tiered fee prorates as a whole', async () => {
     const { catalog } = world;
     const plan = await catalog.plan();

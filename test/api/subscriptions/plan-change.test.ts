@@ -72,6 +72,38 @@ describe('now', () => {
     });
   });
 
+  test('the coupon of a line discounts the line that follows it, as previewed and by the job', async () => {
+    const { catalog, api } = world;
+    const key = `kept${(counter += 1)}`;
+    const [from, to] = [await catalog.plan('Small'), await catalog.plan('Large')];
+    // A price that ends leaves its key to another one: both are the same service.
+    const price = await catalog.fixed(from, '50', {
+      ...{ display_name: 'Base', lookup_key: key, end_date: day('2027-04-01') },
+    });
+    await catalog.fixed(to, '100', { display_name: 'Base', lookup_key: key });
+    const { body: coupon } = await api.post('/v1/coupons', {
+      ...{ name: 'half', type: 'percentage', percentage_off: '50', cadence: 'forever' },
+    });
+    const subscription = await catalog.subscribe(await catalog.customer(), from, {
+      start_date: day('2026-04-01'),
+      line_item_coupons: { [price.id]: [coupon.id] },
+    });
+    const body = { target_plan_id: to.id, proration_behavior: 'create_prorations' };
+    const { body: shown } = await change(subscription, 'preview', body);
+    const { body: done } = await change(subscription, 'execute', body);
+    const [invoice] = await invoicesOf(subscription);
+    // 20 of 30 days: half of 33.33 goes back, half of 66.67 is charged.
+    expect(invoice).toMatchObject({ subtotal: '50', total_discount: '33.34', total: '16.66' });
+    expect(done.changed_resources.invoices).toMatchObject([{ amount: invoice.total }]);
+    expect(shown.changed_resources.invoices).toMatchObject([{ amount: invoice.total }]);
+    await world.api
+      .pool`update subscriptions set due_at = current_period_end where id = ${subscription.id}`;
+    world.api.clock.set(day('2026-05-01'));
+    await world.close();
+    const [cycle] = await invoicesOf(subscription);
+    expect(cycle).toMatchObject({ subtotal: '100', total_discount: '50', total: '50' });
+  });
+
   test('usage before is rated by the old plan, after by the new one', async () => {
     const { subscription, to, meter, customer } = await subscribed();
     await world.usage.use(meter, customer, day('2026-04-05'), '10');

@@ -227,6 +227,9 @@ async function request(
     const done = await restartPeriod(tx, deps, caller, subscription, of, how);
     return { ...unscheduled, changed_resources: { ...done, line_items: lines } };
   }
+  // First the lines: the coupons of a line discount what the line that follows it is charged (billing 14.2).
+  const next = withPlan(subscription, change);
+  await applyPlan(tx, deps, caller, next, change, { at, proration_behavior });
   const swaps = isBilledNow(subscription, effective_at) ? change.swaps : [];
   const operation = { subscription, swaps, proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);
@@ -238,8 +241,6 @@ async function request(
       changed_resources: { ...NOTHING_CHANGED, line_items: lines, invoices },
     };
   }
-  const next = withPlan(subscription, change);
-  await applyPlan(tx, deps, caller, next, change, { at, proration_behavior });
   const of = { kind: 'plan_change', subscription, at, paid };
   const written = await writeChange(tx, deps, caller, settled, of);
   await writeOutboxEvents(tx, [...written.events]);

@@ -232,6 +232,8 @@ async function apply(
     case 'quantity_change': {
       const params = paramsOf(body.quantity_change_params, body);
       const swaps = await quantitySwaps(deps, tx, caller, subscription, params, at);
+      // First the lines: the coupons of a line discount what its next version is charged (billing 14.1).
+      for (const { before, after } of swaps) await replaceLine(tx, deps, caller, before!, after!);
       const billed = swaps.filter(({ effective_at }) => isBilledNow(subscription, effective_at));
       const operation = {
         subscription,
@@ -240,19 +242,13 @@ async function apply(
       } as const;
       const settled = await settleChange(deps, tx, caller, operation, at);
       how.seen?.(settled);
-      const openEnd = subscription.current_period_end;
-      const line_items = changedLines(swaps, { isPreview, openEnd });
-      if (isPreview) {
-        const invoices = await previewedInvoices(tx, caller.scope, settled);
-        return { ...NOTHING_CHANGED, line_items, invoices };
-      }
-      for (const { before, after } of swaps) await replaceLine(tx, deps, caller, before!, after!);
-      const invoices = await written(tx, deps, caller, settled, {
-        kind: type,
-        subscription,
-        at,
-        paid,
+      const line_items = changedLines(swaps, {
+        isPreview,
+        openEnd: subscription.current_period_end,
       });
+      const invoices = isPreview
+        ? await previewedInvoices(tx, caller.scope, settled)
+        : await written(tx, deps, caller, settled, { kind: type, subscription, at, paid });
       return { ...NOTHING_CHANGED, line_items, invoices };
     }
     case 'coupon':
