@@ -28,8 +28,8 @@ export type InvoiceSummary = z.infer<typeof InvoiceSummary>;
 export const CustomerInvoiceSummary = z
   .object({
     customer_id: z.string(),
-    /** Null for a customer without amounts in any currency. */
-    default_currency: z.string().nullable(),
+    /** `""` for a customer without amounts in any currency (recorded of the reference: Customers). */
+    default_currency: z.string(),
     /** The default currency first, then the others by code. */
     summaries: z.array(InvoiceSummary),
   })

@@ -30,7 +30,7 @@ export async function customerInvoiceSummary(
   const currencies = first === null ? [] : [...new Set([first, ...others])];
   return {
     customer_id: customerId,
-    default_currency: first,
+    default_currency: first ?? '',
     summaries: currencies.map((currency) =>
       summaryOf(
         customerId,

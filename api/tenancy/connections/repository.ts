@@ -20,18 +20,18 @@ const connections = tableOf<Connection, ConnectionRow>({
   json: ['sync_config', 'metadata'],
   only: 'published',
   taken: {
-    connections_provider_type_key: (connection) =>
+    connections_gateway_key: (connection) =>
       alreadyExists('connection', 'provider_type', connection.provider_type!),
   },
 });
 
 export const getConnection = connections.get;
 export const lockConnection = connections.lock;
-/** 409 if the environment already has a connection to the provider. */
+/** 409 if the provider is a payment gateway and the environment already has a connection to it. */
 export const insertConnection = connections.insert;
 export const updateConnectionRow = connections.change;
 
-/** The published connection to the provider, or null. */
+/** The newest published connection to the provider, or null. */
 export async function connectionTo(
   db: Db,
   scope: Scope,
@@ -39,15 +39,17 @@ export async function connectionTo(
 ): Promise<Connection | null> {
   const [row] = await db<Connection[]>`
     select ${connections.columns(db)} from connections
-     where ${inScope(db, scope)} and provider_type = ${provider} and status = 'published'`;
+     where ${inScope(db, scope)} and provider_type = ${provider} and status = 'published'
+     order by created_at desc, id desc limit 1`;
   return row ?? null;
 }
 
-/** Every published connection of the environment, by provider. */
+/** Every published connection of the environment, by provider, oldest first. */
 export async function publishedConnections(db: Db, scope: Scope): Promise<Connection[]> {
   return await db<Connection[]>`
     select ${connections.columns(db)} from connections
-     where ${inScope(db, scope)} and status = 'published' order by provider_type`;
+     where ${inScope(db, scope)} and status = 'published'
+     order by provider_type, created_at, id`;
 }
 
 export function searchConnections(

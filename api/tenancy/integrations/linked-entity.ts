@@ -51,7 +51,7 @@ export async function refuseSync(db: Db, scope: Scope, body: SyncBody): Promise<
       (SYNCED_ENTITIES as readonly string[]).includes(entity_type) &&
       connection.sync_config[entity_type as (typeof SYNCED_ENTITIES)[number]][way],
   );
-  const names = taking.map((connection) => connection.provider_type).join(', ');
+  const names = [...new Set(taking.map((connection) => connection.provider_type))].join(', ');
   throw invalidOperation(
     taking.length === 0
       ? `No connection syncs records of the kind ${entity_type} ${way}.`

@@ -90,7 +90,7 @@ export const olderIntegrationRoutes = [
     deprecated: true,
     async handler({ deps, scope }) {
       const connections = await publishedConnections(deps.pool, scope);
-      return { providers: connections.map(({ provider_type }) => provider_type) };
+      return { providers: [...new Set(connections.map(({ provider_type }) => provider_type))] };
     },
   }),
   route({

@@ -124,7 +124,25 @@ describe('connections', () => {
     expect(await secrets()).toBeNull();
   });
 
-  test('204, then gone for good with its credentials; 409 while one stands', async () => {
+  test('two buckets stand side by side; the newest is the one that a provider names', async () => {
+    const bucket = { provider_type: 's3', encrypted_secret_data: { aws_access_key_id: 'AKIA' } };
+    const first = await create({ ...bucket, name: 'Daily' });
+    const second = await create({ ...bucket, name: 'Archive' });
+    expect([first.status, second.status]).toEqual([201, 201]);
+    const found = await caller.post('/v1/connections/search', { provider_type: 's3' });
+    expect(found.body).toMatchObject({
+      connections: [{ id: second.body.id }, { id: first.body.id }],
+      total: 2,
+    });
+    const { body: linked } = await caller.get('/v1/secrets/integrations/linked');
+    expect(linked).toEqual({ providers: ['s3'] });
+    const named = () => caller.get('/v1/secrets/integrations/by-provider/s3');
+    expect((await named()).body.id).toBe(second.body.id);
+    expect((await caller.delete(`/v1/connections/${second.body.id}`)).status).toBe(204);
+    expect((await named()).body.id).toBe(first.body.id);
+  });
+
+  test('204, then gone for good with its credentials; 409 while a gateway is connected', async () => {
     const { body } = await create();
     expect((await create()).status).toBe(409);
     expect((await create({ provider_type: 'paddle' })).status).toBe(201);

@@ -178,7 +178,7 @@ describe('the summary of invoices', () => {
   test('nothing at all: no currency; a billing currency shows itself', async () => {
     const none = await catalog.customer();
     const id = none.id;
-    expect(await summary(id)).toEqual({ customer_id: id, default_currency: null, summaries: [] });
+    expect(await summary(id)).toEqual({ customer_id: id, default_currency: '', summaries: [] });
     const euro = await catalog.customer({ billing_currency: 'EUR' });
     expect(await summary(euro.id)).toEqual({
       customer_id: euro.id,
