@@ -95,7 +95,15 @@ export type SubscriptionRow = z.infer<typeof StoredSubscription> & {
   readonly merges_from: string | null;
   /** Plans and anchors before the plan changes, in order of time. */
   readonly earlier_plans: readonly EarlierPlan[];
+  /** Anchors before the pauses that moved them, in order of time. */
+  readonly earlier_anchors: readonly EarlierAnchor[];
 };
+
+/** The anchor of the periods that begin before `until`: a pause has moved it since. */
+interface EarlierAnchor {
+  readonly billing_anchor: string;
+  readonly until: string;
+}
 
 /** What a subscription had before one of its plan changes. */
 interface EarlierPlan {

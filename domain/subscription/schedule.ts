@@ -13,17 +13,27 @@ export interface EarlierPlan {
   readonly restarts: boolean;
 }
 
+/** The anchor that a subscription had before a pause moved it (billing 12.4). */
+export interface EarlierAnchor {
+  readonly billing_anchor: Instant;
+  /** Periods that begin before this instant follow that anchor. */
+  readonly until: Instant;
+}
+
 /** The fields of a subscription that determine its periods. */
 export interface ScheduledSubscription extends BillingSchedule {
   readonly current_period_start: Instant;
   readonly trial_end: Instant | null;
   /** In order of time. */
   readonly earlier_plans: readonly EarlierPlan[];
+  /** In order of time. */
+  readonly earlier_anchors: readonly EarlierAnchor[];
 }
 
 /**
  * The billed periods at an instant, by default those of the current period: from the start, from the end of the
  * trial, because trial time is never billed (billing 1.6, 10.4), or from the plan change that began them anew (14.2).
+ * Periods that began before a pause moved the anchor keep the one that they had (12.4).
  * While the trial runs, these are the periods that follow it. A grid that a plan change has ended goes on beyond its
  * end: the uncut cell is what a slice is measured by.
  */
@@ -34,21 +44,32 @@ export function paidSchedule(
   return scheduleOfPart(
     subscription,
     restartsOf(subscription).filter(({ until }) => until <= at).length,
+    at,
   );
 }
 
 /**
- * The grid of terms and allowances that are longer than a billing period: a plan change does not move it (billing
- * 4, 6.4, 14.2).
+ * The grid of terms and allowances that are longer than a billing period: neither a plan change nor a pause moves it
+ * (billing 4, 6.4, 14.2). A billing period belongs to the term that contains its start, so a term whose periods were
+ * later by less than one of them still has as many of them.
  */
 export const longTermSchedule = (subscription: ScheduledSubscription): BillingSchedule =>
-  scheduleOfPart(subscription, 0);
+  scheduleOfPart(subscription, 0, '');
 
-/** The schedule after a number of plan changes that began the periods anew. */
-function scheduleOfPart(subscription: ScheduledSubscription, passed: number): BillingSchedule {
+/** The schedule at an instant, after a number of plan changes that began the periods anew. */
+function scheduleOfPart(
+  subscription: ScheduledSubscription,
+  passed: number,
+  at: Instant,
+): BillingSchedule {
   const restarts = restartsOf(subscription);
-  const { billing_anchor } = restarts[passed] ?? subscription;
   const before = restarts[passed - 1];
+  const next = restarts[passed];
+  const moved = subscription.earlier_anchors.find(
+    ({ until }) =>
+      until > at && until > (before?.until ?? '') && (next === undefined || until < next.until),
+  );
+  const { billing_anchor } = moved ?? next ?? subscription;
   return before === undefined
     ? afterTrial({ ...subscription, billing_anchor })
     : { ...subscription, billing_anchor, start_date: before.until };
@@ -66,10 +87,11 @@ export function schedulesWithin(
   subscription: ScheduledSubscription,
   time: Period,
 ): { readonly schedule: BillingSchedule; readonly part: Period }[] {
-  const ends = restartsOf(subscription).map(({ until }) => until);
+  const { earlier_anchors } = subscription;
+  const ends = [...restartsOf(subscription), ...earlier_anchors].map(({ until }) => until).sort();
   return [...ends, null].flatMap((end, index) => {
     const part = intersection(time, ends[index - 1] ?? time.start, end);
-    return part === null ? [] : [{ schedule: scheduleOfPart(subscription, index), part }];
+    return part === null ? [] : [{ schedule: paidSchedule(subscription, part.start), part }];
   });
 }
 
@@ -79,6 +101,24 @@ export const isRestart = (subscription: ScheduledSubscription, at: Instant): boo
 
 const restartsOf = ({ earlier_plans }: ScheduledSubscription): readonly EarlierPlan[] =>
   earlier_plans.filter(({ restarts }) => restarts);
+
+/**
+ * The anchors before a pause moved them, when a period that begins at `until` is the first on the moved one. A second
+ * pause in one period adds nothing: the periods before it have the anchor that is known already.
+ */
+export function anchorsBefore(
+  {
+    earlier_anchors,
+    billing_anchor,
+  }: Pick<ScheduledSubscription, 'earlier_anchors' | 'billing_anchor'>,
+  moved: Instant,
+  until: Instant,
+): readonly EarlierAnchor[] {
+  const isKnown = earlier_anchors.some((earlier) => earlier.until === until);
+  return moved === billing_anchor || isKnown
+    ? earlier_anchors
+    : [...earlier_anchors, { billing_anchor, until }];
+}
 
 function afterTrial(subscription: ScheduledSubscription): BillingSchedule {
   const { trial_end, current_period_start } = subscription;

@@ -9,7 +9,7 @@ import { subscriptionSnapshot } from './subscription-notification.ts';
 
 /** Fields of a parent that its inherited subscriptions follow (billing 16). */
 const FOLLOWED = [
-  'subscription_status', 'billing_anchor', 'current_period_start', 'current_period_end', 'trial_start', 'trial_end',
+  'subscription_status', 'billing_anchor', 'earlier_anchors', 'current_period_start', 'current_period_end', 'trial_start', 'trial_end',
   'end_date', 'cancel_at', 'cancel_at_period_end', 'cancelled_at', 'pause_status', 'updated_at', 'updated_by',
 ] as const satisfies readonly (keyof SubscriptionRow)[]; // prettier-ignore
 

@@ -106,6 +106,7 @@ function shown(row: SubscriptionRow) {
     resume_at: ______,
     merges_from: _______,
     earlier_plans: _________,
+    earlier_anchors: __________,
     last_billing_sequence: __,
     cancel_proration_behavior: ___,
     renewal_notified_for: ________,

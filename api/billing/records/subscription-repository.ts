@@ -26,6 +26,7 @@ export async function insertSubscription(
       ...subscription,
       metadata: tx.json(subscription.metadata),
       earlier_plans: tx.json(subscription.earlier_plans as never),
+      earlier_anchors: tx.json(subscription.earlier_anchors as never),
     })}
     returning *`;
   return row!;
@@ -137,7 +138,7 @@ export async function changeSubscription(
 }
 
 const CLOCKED_COLUMNS = [
-  'subscription_status', 'billing_anchor', 'current_period_start', 'current_period_end', 'end_date',
+  'subscription_status', 'billing_anchor', 'earlier_anchors', 'current_period_start', 'current_period_end', 'end_date',
   'cancel_at', 'cancel_at_period_end', 'cancelled_at', 'last_billing_sequence', 'due_at',
   'billing_refusal', 'billing_retry_at', 'merges_from', 'pause_status', 'active_pause_id', 'pause_at', 'resume_at',
   'updated_at', 'updated_by',

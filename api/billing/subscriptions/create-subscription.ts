@@ -186,6 +186,7 @@ const NOTHING_YET = {
   pause_at: null,
   resume_at: null,
   earlier_plans: [],
+  earlier_anchors: [],
   last_billing_sequence: 0,
   billing_refusal: null,
   billing_retry_at: null,

@@ -5,7 +5,7 @@ import { openingStatus } from '../../../domain/subscription/activation.ts';
 import { cancelledAt, dueEnd } from '../../../domain/subscription/cancellation.ts';
 import { dueAction, dueAt } from '../../../domain/subscription/due.ts';
 import { resume, resumedPeriod } from '../../../domain/subscription/pause.ts';
-import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { anchorsBefore, paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { periodContaining } from '../../../domain/time/billing-periods.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
@@ -118,7 +118,13 @@ function resuming(subscription: SubscriptionRow, at: string): Advance {
     ...period
   } = resumedPeriod(subscription, { pause_start: subscription.pause_at! }, at);
   const { pause_record_status: __, ...states } = resume(subscription.subscription_status, 'active');
-  const moved: SubscriptionRow = { ...subscription, ...period, ...NO_PAUSE, ...states };
+  const { billing_anchor, current_period_start } = period;
+  const earlier_anchors = anchorsBefore(subscription, billing_anchor, current_period_start);
+  const moved: SubscriptionRow = {
+    ...subscription,
+    ...{ ...period, earlier_anchors },
+    ...{ ...NO_PAUSE, ...states },
+  };
   const none = { subscription, target: null, isIssuedAtOnce: true, isWrittenEmpty: false };
   if (!starts_new_period) return { ...none, after: () => withDue(moved) };
   const next = periodContaining(paidSchedule(moved), at);

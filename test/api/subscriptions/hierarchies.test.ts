@@ -173,6 +173,10 @@ describe('inherited subscriptions', () => {
         expect.stringContaining('inherited'),
       ]);
     }
+    // Usage of the child's customer is free in the pause of the parent (billing 12.3, 12.8).
+    await world.usage.use(sold.meter, customer, day('2026-01-05'), '3');
+    await world.usage.use(sold.meter, customer, day('2026-01-15'), '100');
+    await world.usage.use(sold.meter, customer, day('2026-01-25'), '4');
     world.api.clock.set(day('2026-01-11'));
     await world.api.post(`/v1/subscriptions/${parent.id}/pause`, {});
     expect(await read(child)).toMatchObject({ subscription_status: 'paused' });
@@ -192,6 +196,11 @@ describe('inherited subscriptions', () => {
       subscription_status: 'cancelled',
       end_date: day('2026-02-11'),
     });
+    expect(rows((await invoicesOf(parent)).at(-1))).toEqual([
+      'Support 1 10 01-01..02-11',
+      'Calls 3 3 01-01..01-11',
+      'Calls 4 4 01-21..02-11',
+    ]);
     const told = await eventsOf(world.api, child.id);
     expect(told).toEqual([
       'subscription.created',

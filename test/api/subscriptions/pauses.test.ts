@@ -24,6 +24,12 @@ async function invoicesOf({ id }: { id: string }) {
     .sort((left: any, right: any) => left.billing_sequence - right.billing_sequence)
     .map((invoice: any) => [invoice.billing_reason, ...rows(invoice)]);
 }
+async function invoicesIn({ id }: { id: string }, status: string, reason: string) {
+  const { body } = await world.api.post('/v1/invoices/search', {
+    ...{ subscription_id: id, invoice_status: [status] },
+  });
+  return (body.items as any[]).filter(({ billing_reason }) => billing_reason === reason);
+}
 const read = async ({ id }: { id: string }) =>
   (await world.api.get(`/v1/subscriptions/${id}`)).body;
 const post = ({ id }: { id: string }, path: string, body: object = {}) =>
@@ -165,6 +171,64 @@ describe('a pause inside a period (billing 12.4)', () => {
       subscription_status: 'active',
       current_period_end: day('2026-02-06'),
     });
+  });
+});
+
+describe('periods before a pause keep the grid that they had (billing 12.4)', () => {
+  test('computed again after it, by request and by the job: the same rows', async () => {
+    const { subscription, use } = await sold();
+    await use('2026-01-05', '3');
+    await use('2026-01-25', '4');
+    await at('2026-02-01');
+    const before = await invoicesOf(subscription);
+    expect(before[1]).toEqual([
+      'SUBSCRIPTION_CYCLE',
+      'Base 1 31 02-01..03-01',
+      'Support 1 10 01-01..02-01',
+      'Calls 7 7 01-01..02-01',
+    ]);
+    await at('2026-02-11');
+    await post(subscription, 'pause', { pause_days: 5 });
+    await at('2026-02-16');
+    await post(subscription, 'pause', { pause_days: 5 });
+    await at('2026-02-21');
+    expect(await read(subscription)).toMatchObject({ billing_anchor: day('2026-03-11') });
+    const { body: found } = await world.api.post('/v1/invoices/search', {
+      ...{ subscription_id: subscription.id, invoice_status: ['DRAFT'] },
+    });
+    const [draft] = found.items;
+    const again = await world.api.post(
+      `/v1/invoices/${draft.id}/recalculate-v2?finalize=false`,
+      {},
+    );
+    expect(again.status).toBe(200);
+    expect(await invoicesOf(subscription)).toEqual(before);
+    await world.finalize();
+    const [final] = await invoicesIn(subscription, 'FINALIZED', 'SUBSCRIPTION_CYCLE');
+    const { body: replaced } = await world.api.post(`/v1/invoices/${final.id}/recalculate`, {});
+    expect(rows(replaced)).toEqual(before[1].slice(1));
+    await at('2026-03-11');
+    expect((await invoicesOf(subscription)).at(-1)).toEqual([
+      'SUBSCRIPTION_CYCLE',
+      'Base 1 31 03-11..04-11',
+      'Support 1 10 02-01..03-11',
+      'Calls 0 0 02-01..02-11',
+      'Calls 0 0 02-21..03-11',
+    ]);
+  });
+
+  test('an allowance and a commitment of a quarter last as many periods as ever', async () => {
+    const { subscription, use } = await sold({
+      ...{ commitment_amount: '90', commitment_duration: 'QUARTERLY', enable_true_up: true },
+    });
+    await use('2026-01-05', '10');
+    await at('2026-01-11');
+    await post(subscription, 'pause', { pause_days: 10 });
+    await at('2026-01-21');
+    for (const end of ['2026-02-11', '2026-03-11', '2026-04-11', '2026-05-11']) await at(end);
+    const invoices = await invoicesOf(subscription);
+    const trueUps = invoices.map((invoice: string[]) => invoice.filter((row) => / 80 /.test(row)));
+    expect(trueUps.map((found: string[]) => found.length)).toEqual([0, 0, 0, 1, 0]);
   });
 });
 

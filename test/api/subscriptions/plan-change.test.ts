@@ -316,6 +316,21 @@ describe('at the end of the period', () => {
 });
 
 describe('refused', () => {
+  test('400: phases, whatever the change of the plan (billing 11)', async () => {
+    const { catalog } = world;
+    const [from, to] = [await catalog.plan('Small'), await catalog.plan('Large')];
+    await catalog.fixed(from, '50');
+    await catalog.fixed(to, '100');
+    const subscription = await catalog.subscribe(await catalog.customer(), from, {
+      ...{ start_date: day('2026-04-01'), phases: [{ start_date: day('2026-04-01') }] },
+    });
+    for (const more of [{}, { change_at: 'end_of_period', proration_behavior: 'none' }])
+      for (const kind of ['preview', 'execute'] as const) {
+        const refused = await change(subscription, kind, { target_plan_id: to.id, ...more });
+        expect([refused.status, refused.body.details[0].path]).toEqual([400, 'phases']);
+      }
+  });
+
   test('400 and 404', async () => {
     const { subscription, to, from } = await subscribed();
     const none = { proration_behavior: 'none' };

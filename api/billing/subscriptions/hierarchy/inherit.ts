@@ -150,6 +150,7 @@ const inherited = (
   resume_at: null,
   merges_from: null,
   earlier_plans: [],
+  earlier_anchors: [],
   last_billing_sequence: 0,
   due_at: null,
   billing_refusal: null,
