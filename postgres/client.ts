@@ -27,6 +27,8 @@ export interface PostgresOptions {
   readonly maxConnections?: number;
   /** Server settings of every connection, for example `{ statement_timeout: '2s' }`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Called when a connection has ended, for whatever reason. */
+  readonly onClose?: () => void;
 }
 
 /**
@@ -40,6 +42,7 @@ export function connectPostgres(options: PostgresOptions): Pool {
     connect_timeout: connectTimeout(options.url),
     idle_timeout: 60,
     onnotice: () => {},
+    ...(options.onClose === undefined ? {} : { onclose: options.onClose }),
     connection: { application_name: options.applicationName, TimeZone: 'UTC', ...options.settings },
     transform: { undefined: null },
     types: {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import postgres from 'postgres';
-import { connectPostgres, type Pool, type PostgresOptions, type Transaction } from './client.ts';
-import { sendWithin, type Sendable } from './lost-transactions.ts';
+import type { Db, Pool, PostgresOptions, Transaction } from './client.ts';
+import { connectLanes, lanesOf, sendInSteps, type Statement } from './lanes.ts';
 import { isServerRefusal } from './outage.ts';
 
 /** The role of statements of the API's callers: subject to row-level security, owns nothing. */
@@ -12,7 +12,7 @@ export const API_ROLE = 'meterline_api';
  * only. Null if the server, or a pooler in front of it, does not accept the role at login.
  */
 export async function connectAsApi(options: PostgresOptions): Promise<Pool | null> {
-  const pool = connectPostgres({ ...options, settings: { ...options.settings, role: API_ROLE } });
+  const pool = connectLanes({ ...options, settings: { ...options.settings, role: API_ROLE } });
   try {
     const [found] = await pool<{ role: string }[]>`select current_user::text as role`;
     if (found!.role === API_ROLE) return pool;
@@ -26,8 +26,6 @@ export async function connectAsApi(options: PostgresOptions): Promise<Pool | nul
 /** The error with which poolers refuse a setting that they do not forward. */
 const isUnknownAtLogin = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && error.code === '08P01';
-
-const isApiPool = (pool: Pool): boolean => pool.options.connection['role'] === API_ROLE;
 
 /** Replaces an environment id: all environments of the tenant. */
 export const EVERY_ENVIRONMENT = '*';
@@ -61,9 +59,9 @@ export interface Actor {
 /**
  * The same pool for one session. Every statement runs in a transaction that first takes the API's role and
  * sets tenant, environment and actor. All of them are local to that transaction, so nothing remains on the
- * connection for its next user. A single statement takes three round trips on a pool of `connectAsApi`, which
- * sends it together with the settings, and four on any other pool. `bench/second-wall.ts` measures the cost in
- * milliseconds.
+ * connection for its next user. On a pool of `connectAsApi` a single statement takes one round trip including
+ * the settings, as on the plain pool; on any other pool it waits for begin and settings first.
+ * `bench/second-wall.ts` measures the cost in milliseconds.
  */
 export function scopedPool(pool: Pool, session: Session): Pool {
   const scoped = proxyOf(pool, session);
@@ -129,11 +127,6 @@ const OUTSIDE_SCOPE = new Set([
   'unsafe', 'file', 'reserve', 'listen', 'notify', 'subscribe', 'largeObject', 'close', 'end',
 ]); // prettier-ignore
 
-/** Members of the driver's query that its types omit. Its version is pinned, and a test checks this. */
-interface Statement extends Sendable {
-  handler: (statement: Statement) => void;
-}
-
 type Settings = readonly [
   role: string | null,
   tenant: string,
@@ -151,7 +144,7 @@ function settingsOf({ scope, actor, time = '' }: Session): Settings {
  * Sends the settings in one statement, local to the transaction. The role comes last: nothing after it runs
  * as another role.
  */
-function enter(db: Transaction, settings: Settings): Promise<unknown> {
+function enter(db: Db, settings: Settings): Promise<unknown> {
   const [role, tenant, environment, actor, time] = settings;
   const clocked = time === '' ? db`` : db`set_config('meterline.time', ${time}, true),`;
   const entering =
@@ -169,25 +162,16 @@ const isTemplate = (value: unknown): boolean =>
 
 /**
  * Runs one statement in its own transaction, and settles once the commit is answered. If a connection without
- * settings sees no rows, the statement is sent together with them. If it sees every row, the statement is sent
- * only after the settings are confirmed. The driver's `reserve` would save two round trips, but it forgets
- * callers whose connection ends, and it loses one connection of the pool for each call that an outage fails.
+ * settings sees no rows, all is sent together. If it sees every row, the statement is sent only after the settings
+ * are confirmed.
  */
 async function run(pool: Pool, settings: Settings, statement: Statement): Promise<void> {
   const { resolve, reject } = statement;
-  try {
-    const result = await pool.begin(async (tx) => {
-      const entered = enter(tx, settings);
-      if (isApiPool(pool)) {
-        // If the settings fail, the transaction is aborted.
-        entered.catch(() => {});
-        // The driver sends them one microtask later, before this continues.
-        await Promise.resolve();
-      } else await entered;
-      return { rows: await sendWithin(tx, statement) };
-    });
-    resolve(result.rows);
-  } catch (error) {
-    reject(error);
-  }
+  const lanes = lanesOf(pool);
+  const entering = (db: Db): Promise<unknown> => enter(db, settings);
+  const answer =
+    lanes === null
+      ? sendInSteps(pool, entering, statement)
+      : lanes.use((lane) => lanes.sendInTransaction(lane, entering, statement));
+  await answer.then(resolve, reject);
 }

@@ -312,11 +312,16 @@ describe('the login that is the API’s role itself', () => {
     'reset all',
     'set session authorization default',
   ])('after `%s` it sees what it saw', async (statement) => {
-    const connection = await pool.reserve();
+    const connection = connectPostgres({
+      url: database.apiUrl,
+      applicationName: 'test',
+      maxConnections: 1,
+      settings: { role: API_ROLE },
+    });
     await connection.unsafe(statement).catch(() => {});
     const [who] = await connection<{ who: string }[]>`select current_user::text as who`;
     const rows = await connection`select 1 from tenants`;
-    connection.release();
+    await connection.end({ timeout: 1 });
     expect([who!.who, rows.count]).toEqual([API_ROLE, 0]);
     expect((await scoped()`select 1 from tenants`).count).toBe(1);
   });

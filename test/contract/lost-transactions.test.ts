@@ -1,53 +1,17 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
 import { connectPostgres, type Pool } from '../../postgres/client.ts';
 import { scopedPool } from '../../postgres/scoped-pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-
-/** A relay whose connections can be reset, as by a server or a firewall that forgets them. */
-async function startRelay(target: URL) {
-  const clients = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
-    clients.add(client);
-    client.pipe(upstream).pipe(client);
-    client.on('error', () => upstream.destroy()).on('close', () => clients.delete(client));
-    upstream.on('error', () => client.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(target);
-  url.port = String((server.address() as { port: number }).port);
-  return {
-    url: url.toString(),
-    reset(): void {
-      for (const client of clients) client.resetAndDestroy();
-    },
-    async refuse(): Promise<void> {
-      for (const client of clients) client.resetAndDestroy();
-      server.close();
-      await once(server, 'close');
-    },
-    async accept(): Promise<void> {
-      server.listen(Number(url.port), '127.0.0.1');
-      await once(server, 'listening');
-    },
-    close(): void {
-      for (const client of clients) client.destroy();
-      server.close();
-    },
-  };
-}
+import { startPostgresRelay, type PostgresRelay } from '../support/postgres-relay.ts';
 
 describe('a transaction ends with its connection', () => {
   let database: TestDatabase;
-  let relay: Awaited<ReturnType<typeof startRelay>>;
+  let relay: PostgresRelay;
   /** One connection, so that it is the one that is opened again. */
   let pool: Pool;
   beforeAll(async () => {
     database = await createTestDatabase(2);
     await database.pool`create table probes (value text)`;
-    relay = await startRelay(new URL(database.url));
+    relay = await startPostgresRelay(new URL(database.url));
     pool = connectPostgres({ url: relay.url, applicationName: 'lost', maxConnections: 1 });
   });
   afterEach(() => database.pool`delete from probes`);

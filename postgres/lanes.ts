@@ -1,0 +1,183 @@
+import type postgres from 'postgres';
+import { connectPostgres, type Db, type Pool, type PostgresOptions } from './client.ts';
+import { sendWithin, type Sendable } from './lost-transactions.ts';
+import { isPostgresOutage, isPostgresRace, isServerRefusal } from './outage.ts';
+
+/** What the driver answers a statement with. */
+export type Answer = postgres.RowList<postgres.Row[]>;
+
+/** Members of the driver's query that its types omit. Its version is pinned, and a test checks this. */
+export interface Statement extends Sendable {
+  handler: (statement: Statement) => void;
+}
+
+/**
+ * A pool that is made of lanes: clients of the driver with one connection each. Only such a client may send a
+ * begin, statements and a commit together (`sendTogether`); in a pool of several connections the driver waits for
+ * the answer to the begin. Offers statements, `begin`, `options`, types and `end`. Keeps no other function of a
+ * pool: it would run beside the lanes.
+ */
+export function connectLanes(options: PostgresOptions): Pool {
+  const lanes = new Lanes(options);
+  const pool = new Proxy(lanes.first, {
+    apply(target, _this, given: [unknown, ...unknown[]]) {
+      const made: unknown = Reflect.apply(target as never, undefined, given);
+      // A call with a template creates a statement or a part of one; awaiting it decides.
+      if (made instanceof Promise)
+        (made as unknown as Statement).handler = (statement) => void lanes.sendAlone(statement);
+      return made;
+    },
+    get(target, property) {
+      if (property === 'begin')
+        return (...given: Parameters<Begin>) =>
+          lanes.use((lane) => (lane.client.begin as Begin)(...given));
+      if (property === 'end') return (given: { timeout?: number }) => lanes.end(given);
+      if (BESIDE_THE_LANES.has(property))
+        return () => {
+          throw new Error(`${String(property)} would run beside the lanes`);
+        };
+      return Reflect.get(target, property) as unknown;
+    },
+  });
+  lanesOfPools.set(pool, lanes);
+  return pool;
+}
+
+type Begin = (...given: unknown[]) => Promise<unknown>;
+
+const BESIDE_THE_LANES: ReadonlySet<string | symbol> = new Set([
+  'unsafe', 'file', 'reserve', 'listen', 'notify', 'subscribe', 'largeObject', 'close',
+]); // prettier-ignore
+
+const lanesOfPools = new WeakMap<Pool, Lanes>();
+
+/** Null for a pool that `connectLanes` did not return. */
+export const lanesOf = (pool: Pool): Lanes | null => lanesOfPools.get(pool) ?? null;
+
+interface Lane {
+  client: Pool;
+  /** Whether an answer has come over the connection that is open now. */
+  isOpen: boolean;
+}
+
+export class Lanes {
+  readonly #lanes: Lane[];
+  readonly #free: Lane[];
+  readonly #waiting: ((lane: Lane) => void)[] = [];
+  readonly #options: PostgresOptions;
+
+  constructor(options: PostgresOptions) {
+    this.#options = options;
+    this.#lanes = Array.from({ length: options.maxConnections ?? 10 }, () => {
+      const lane = { isOpen: false } as Lane;
+      this.#connect(lane);
+      return lane;
+    });
+    // The last one is taken first, so that few lanes are used when few are needed.
+    this.#free = this.#lanes.toReversed();
+  }
+
+  /** The client that makes statements. Its first answer also teaches it the types of arrays. */
+  get first(): Pool {
+    return this.#lanes[0]!.client;
+  }
+
+  /** Runs the work when a lane is free. No other work uses the lane until its promise is settled. */
+  async use<T>(work: (lane: Lane) => Promise<T>): Promise<T> {
+    const lane = this.#free.pop() ?? (await new Promise<Lane>((got) => this.#waiting.push(got)));
+    try {
+      const result = await work(lane);
+      lane.isOpen = true;
+      return result;
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free.push(lane);
+      else next(lane);
+    }
+  }
+
+  /** Sends a statement that the first lane has made. */
+  async sendAlone(statement: Statement): Promise<void> {
+    const { resolve, reject } = statement;
+    await this.use((lane) => send(lane.client, statement)).then(resolve, reject);
+  }
+
+  /**
+   * Runs a statement in a transaction of its own that begins with `enter`. Everything is sent in one round trip if
+   * the lane is open, so the statement also runs when `enter` fails: in the aborted transaction, or, if the
+   * connection ends meanwhile, on the next connection as if there were no transaction. It must have no effect
+   * there. Throws the first error in the order in which they were sent.
+   */
+  async sendInTransaction(
+    lane: Lane,
+    enter: (db: Db) => Promise<unknown>,
+    statement: Statement,
+  ): Promise<Answer> {
+    const { client } = lane;
+    if (!lane.isOpen) return await sendInSteps(client, enter, statement);
+    const begun = client`begin`.execute();
+    const entered = enter(client);
+    // The driver sends both one microtask later, before this continues.
+    await Promise.resolve();
+    const answer = send(client, statement);
+    const steps = [begun, entered, answer, client`commit`.execute()];
+    for (const step of steps)
+      step.catch((error: unknown) => {
+        if (isOfDriver(error)) this.#replace(lane);
+      });
+    const settled = await Promise.allSettled(steps);
+    const failure = settled.find((step) => step.status === 'rejected');
+    if (failure !== undefined) throw failure.reason;
+    return await answer;
+  }
+
+  async end(given: { timeout?: number }): Promise<void> {
+    await Promise.all(this.#lanes.map(({ client }) => client.end(given)));
+  }
+
+  #connect(lane: Lane): void {
+    const client = connectPostgres({
+      ...this.#options,
+      maxConnections: 1,
+      onClose: () => {
+        if (lane.client === client) lane.isOpen = false;
+      },
+    });
+    lane.client = client;
+    lane.isOpen = false;
+  }
+
+  /**
+   * For an error of the driver itself, as for a value that it cannot serialize: it rejects the statement that
+   * waits for an answer, sends nothing for the one at fault, and takes later answers for those of others.
+   */
+  #replace(lane: Lane): void {
+    const { client } = lane;
+    this.#connect(lane);
+    void client.end({ timeout: 0 });
+  }
+}
+
+/** The same in the driver's own transaction, which waits for each answer. */
+export async function sendInSteps(
+  pool: Pool,
+  enter: (db: Db) => Promise<unknown>,
+  statement: Statement,
+): Promise<Answer> {
+  const { answer } = await pool.begin(async (tx) => {
+    await enter(tx);
+    return { answer: await sendWithin(tx, statement) };
+  });
+  return answer;
+}
+
+function send(client: Pool, statement: Statement): Promise<Answer> {
+  return new Promise((done, failed) => {
+    statement.resolve = done;
+    statement.reject = failed;
+    (client`` as unknown as Statement).handler(statement);
+  });
+}
+
+const isOfDriver = (error: unknown): boolean =>
+  !isServerRefusal(error) && !isPostgresRace(error) && !isPostgresOutage(error);
