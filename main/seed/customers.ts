@@ -21,6 +21,10 @@ export interface SeedCustomer {
   readonly card: 'pm_test_success' | 'pm_test_decline' | null;
   /** Prepaid credits bought at the start; null has no wallet. */
   readonly credits: string | null;
+  /** Whether the subscription has the coupon of the launch. */
+  readonly has_coupon: boolean;
+  /** Whether people are told when the usage of a month costs much. */
+  readonly is_watched: boolean;
 }
 
 export const CUSTOMERS = 50;
@@ -30,6 +34,7 @@ const TEAM = 20;
 const SKEW = 1.15;
 const DECLINED: ReadonlySet<number> = new Set([33, 41]);
 const LEAVES = 29;
+const WITH_COUPON: ReadonlySet<number> = new Set([7, 11, 22]);
 
 const FIRST = [
   'Amber', 'Birch', 'Cobalt', 'Delta', 'Ember', 'Fjord', 'Granite', 'Harbor', 'Indigo', 'Juniper',
@@ -60,6 +65,8 @@ export function seedCustomers(seed: number, months: readonly Month[]): SeedCusto
       leaves_after,
       card: rank < ENTERPRISE ? null : DECLINED.has(rank) ? 'pm_test_decline' : 'pm_test_success',
       credits: hasWallet ? (rank < TEAM ? '500' : '50') : null,
+      has_coupon: WITH_COUPON.has(rank),
+      is_watched: rank === 0,
     };
   });
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../demo/api-client.ts';
+import { createBenefits, createCoupon, LAUNCH_CODE, watchSpend } from './benefits.ts';
 import { createCatalog, type SeedCatalog } from './catalog.ts';
 import { seedCustomers, type SeedCustomer } from './customers.ts';
 import { DAY_MS, HOUR_MS, iso, monthsUntil, roundedUntil } from './months.ts';
@@ -35,6 +36,11 @@ export interface SeedSummary {
 interface Created {
   readonly id: string;
 }
+interface Tenant {
+  readonly catalog: SeedCatalog;
+  readonly clock: Created;
+  readonly events: number;
+}
 interface Enrolled extends SeedCustomer {
   readonly id: string;
   readonly subscription_id: string;
@@ -54,20 +60,23 @@ export async function seedTenant(api: ApiClient, options: SeedOptions): Promise<
   const customers = seedCustomers(seed, months);
   const usage = new SeedUsage(seed, events, customers, months);
 
-  const catalog = await createCatalog(api, iso(months[0]!.start));
+  const startDate = iso(months[0]!.start);
+  const catalog = await createCatalog(api, startDate);
+  await createBenefits(api, catalog, { events, startDate });
+  await createCoupon(api);
   await configurePayments(api);
   const clock = await api.post<Created>('/test-clocks', {
     name: `Seed ${seed}`,
-    now: iso(months[0]!.start),
+    now: startDate,
   });
-  onProgress('3 plans and 3 meters', 0);
+  onProgress('3 plans, 3 meters and 5 features', 0);
 
   const enrolled: Enrolled[] = [];
   let sent = 0;
   for (const [index, month] of months.entries()) {
     const joining = customers.filter(({ joins_in }) => joins_in === index);
     enrolled.push(
-      ...(await inGroups(joining, (customer) => enroll(api, catalog, clock, customer))),
+      ...(await inGroups(joining, (customer) => enroll(api, { catalog, clock, events }, customer))),
     );
     const name = iso(month.start).slice(0, 7);
     onProgress(`${name}: ${enrolled.length} customers`, sent);
@@ -106,8 +115,7 @@ async function configurePayments(api: ApiClient): Promise<void> {
 /** Creates the customer with its card, credits and subscription at the time of the clock. */
 async function enroll(
   api: ApiClient,
-  catalog: SeedCatalog,
-  clock: Created,
+  { catalog, clock, events }: Tenant,
   customer: SeedCustomer,
 ): Promise<Enrolled> {
   const { id } = await api.post<Created>('/customers', {
@@ -127,10 +135,12 @@ async function enroll(
     billing_period_count: 1,
     billing_cycle: 'calendar',
     proration_behavior: 'create_prorations',
+    ...(customer.has_coupon ? { subscription_coupons: [{ coupon_code: LAUNCH_CODE }] } : {}),
     ...(customer.card === null
       ? { collection_method: 'send_invoice', payment_terms: '30 NET' }
       : { collection_method: 'charge_automatically' }),
   });
+  if (customer.is_watched) await watchSpend(api, subscription.id, events);
   return { ...customer, id, subscription_id: subscription.id, wallet_id: wallet };
 }
 
@@ -166,7 +176,9 @@ async function settleMonth(
         reason: 'Moves to another provider',
       });
   });
-  if (index === 1) await creditHalfOfFee(api, enrolled[5]!);
+  if (index !== 1) return;
+  await creditHalfOfFee(api, enrolled[5]!);
+  await refundPart(api, enrolled[6]!);
 }
 
 /** A few customers at the same time; the results are in the order of the items. */
@@ -225,6 +237,26 @@ async function creditHalfOfFee(api: ApiClient, customer: Enrolled): Promise<void
     line_items: [{ invoice_line_item_id: fee.id, amount: '99.50' }],
     process_credit_note: true,
     idempotency_key: `half-fee-${invoice.id}`,
+  });
+}
+
+/** A mistake of a salesman: a part of the latest payment goes back to the card. */
+async function refundPart(api: ApiClient, customer: Enrolled): Promise<void> {
+  const { items } = await api.post<{ items: Created[] }>('/payments/search', {
+    customer_id: customer.id,
+    payment_status: 'SUCCEEDED',
+    payment_method_type: 'CARD',
+    sort: [{ field: 'created_at', direction: 'desc' }],
+    limit: 1,
+  });
+  const [payment] = items;
+  if (payment === undefined) return;
+  await api.post('/refunds', {
+    payment_id: payment.id,
+    amount: '40',
+    target: 'BACK_TO_SOURCE',
+    reason: 'REQUESTED_BY_CUSTOMER',
+    idempotency_key: `part-${payment.id}`,
   });
 }
 

@@ -15,7 +15,7 @@ describeInBrowser('generated data', (executable) => {
   const fillEnvironment: FillEnvironment = async ({ api_key, onProgress }) => {
     runs += 1;
     await shown.world.api.post('/v1/plans', { name: 'Starter' }, { 'x-api-key': api_key });
-    onProgress('3 plans and 3 meters', 40_000);
+    onProgress('3 plans, 3 meters and 5 features', 40_000);
     await halfway;
   };
   beforeAll(async () => {
@@ -35,10 +35,10 @@ describeInBrowser('generated data', (executable) => {
     await settled(page);
     const found = await everyForm(page, 'home of an empty environment');
     await button.click();
-    await page.getByText('3 plans and 3 meters').waitFor();
+    await page.getByText('3 plans, 3 meters and 5 features').waitFor();
     await page.getByText('40,000 of 100,000').waitFor();
     await page.reload();
-    await page.getByText('3 plans and 3 meters').waitFor();
+    await page.getByText('3 plans, 3 meters and 5 features').waitFor();
     found.push(...(await everyForm(page, 'home of an environment that is filled')));
     end();
     await page.getByRole('heading', { name: 'Generated data' }).waitFor({ state: 'detached' });

@@ -1,5 +1,6 @@
 import type { ApiClient } from '../../main/demo/api-client.ts';
-import { seedCustomers } from '../../main/seed/customers.ts';
+import { INCLUDED, includedIn } from '../../main/seed/benefits.ts';
+import { seedCustomers, type PlanName } from '../../main/seed/customers.ts';
 import { monthsUntil, roundedUntil } from '../../main/seed/months.ts';
 import { seedTenant } from '../../main/seed/seed-tenant.ts';
 import { SeedUsage, type SeedEvent } from '../../main/seed/usage.ts';
@@ -95,6 +96,14 @@ describe('the seeded environment', () => {
     const meters = new Map<string, string>(
       (await all('/meters/search')).map(({ id, name }: any) => [id, name]),
     );
+    const planNames = new Map<string, PlanName>(
+      (await all('/plans/search')).map(({ id, name }: any) => [id, name]),
+    );
+    const subscriptions = new Map<string, any>(
+      (await all('/subscriptions/search', { subscription_status: ['active', 'cancelled'] })).map(
+        (each: any) => [each.id, each],
+      ),
+    );
     const billed = { count: 0, images: 0 };
     for (const invoice of invoices.filter((each: any) => each.invoice_status === 'FINALIZED'))
       for (const line of invoice.line_items.filter((each: any) => each.meter_id !== null)) {
@@ -105,13 +114,19 @@ describe('the seeded environment', () => {
             event.timestamp < line.period_end,
         );
         const what = meters.get(line.meter_id)!;
-        expect([invoice.id, what, line.quantity]).toEqual([
-          invoice.id,
-          what,
-          counted(inPeriod, what),
-        ]);
+        const used = Number(counted(inPeriod, what));
+        const free = Number(line.adjusted_entitlement_quantity ?? 0);
+        expect([invoice.id, what, Number(line.quantity) + free]).toEqual([invoice.id, what, used]);
+        const { plan_id, start_date } = subscriptions.get(invoice.subscription_id);
+        // The month in which a customer joins has a share of the limit.
+        if (line.period_start > start_date)
+          expect([invoice.id, what, free]).toEqual([
+            invoice.id,
+            what,
+            Math.min(used, included(what, planNames.get(plan_id)!)),
+          ]);
         billed.count += 1;
-        if (what === 'Images') billed.images += Number(line.quantity);
+        if (what === 'Images') billed.images += used;
       }
     const running = sent.filter(({ timestamp }) => timestamp >= '2026-11-01');
     const images = (events: SeedEvent[]) => Number(counted(events, 'Images'));
@@ -141,24 +156,52 @@ describe('the seeded environment', () => {
     expect(decimal(summary.open).gt(0)).toBe(true);
     expect((await all('/wallets/search')).length).toBe(summary.wallets);
     expect((await all('/creditnotes/search')).length).toBe(1);
+    const refunds = (await all('/refunds/search')).map((each: any) => [
+      each.amount,
+      each.refund_status,
+    ]);
+    // The credit note pays back too.
+    expect(refunds.sort()).toEqual([
+      ['40', 'SUCCEEDED'],
+      ['99.5', 'SUCCEEDED'],
+    ]);
+    const granted = (await all('/entitlements/search')).map((each: any) => each.feature_type);
+    expect(granted.sort()).toEqual([
+      ...Array<string>(3).fill('boolean'),
+      ...Array<string>(6).fill('metered'),
+      ...Array<string>(3).fill('static'),
+    ]);
+    const [coupon] = await all('/coupons/search');
+    expect(coupon).toMatchObject({ coupon_code: 'launch20', total_redemptions: 3 });
+    expect(final.filter((each: any) => each.total_discount !== '0').length).toBeGreaterThan(3);
+    await world.job('evaluate-alerts');
+    const [watched] = await all('/alerts/setting/search');
+    expect(watched).toMatchObject({ entity_type: 'subscription', enabled: true });
 
     await expect(run()).rejects.toThrow('already has plans');
     expect((await all('/invoices/search')).length).toBe(invoices.length);
   });
 
-  async function all(path: string): Promise<any[]> {
+  async function all(path: string, filter: object = {}): Promise<any[]> {
     const found: any[] = [];
     for (;;) {
       const page = await client.post<any>(path, {
         limit: 200,
         offset: found.length,
         expand: 'customer',
+        ...filter,
       });
       found.push(...page.items);
       if (page.items.length < 200) return found;
     }
   }
 });
+
+/** What a plan includes of the quantity in each month. */
+function included(what: string, plan: PlanName): number {
+  const units = { 'Input tokens': INCLUDED.input_tokens, Images: INCLUDED.images }[what];
+  return units === undefined ? 0 : includedIn(units[plan], EVENTS);
+}
 
 /** The quantity of the events, counted from what was sent. */
 function counted(events: readonly SeedEvent[], what: string): string {

@@ -320,6 +320,23 @@ describe('entitlements as they stood at the period', () => {
     expect(rows(await invoicesOf(subscription))).toEqual([['calls 12 12'], ['calls 5 5']]);
   });
 
+  test('an entitlement that is written down after the period counts from its start_date on; without one it does not', async () => {
+    const catalog = await sold();
+    await world.api.call('DELETE', `/v1/entitlements/${catalog.entitlement.id}`);
+    const subscription = await subscribe(catalog);
+    await use(catalog, '01-10', '12');
+    world.api.clock.set(day('2026-02-01'));
+    const unsaid = await catalog.grant('PLAN', catalog.plan.id, { usage_limit: 3 });
+    await closeUntil(day('2026-02-01'));
+    const [invoice] = await invoicesOf(subscription);
+    expect(rows([invoice!])).toEqual([['calls 12 12']]);
+
+    await world.api.call('DELETE', `/v1/entitlements/${unsaid.id}`);
+    await catalog.grant('PLAN', catalog.plan.id, { usage_limit: 7, start_date: day('2026-01-01') });
+    expect((await world.api.post(`/v1/invoices/${invoice!.id}/compute`, {})).status).toBe(200);
+    expect(rows(await invoicesOf(subscription))).toEqual([['calls 5 5']]);
+  });
+
   test('without a reset period the limit is granted in each charge period', async () => {
     const catalog = await sold();
     await world.api.call('DELETE', `/v1/entitlements/${catalog.entitlement.id}`);

@@ -127,7 +127,10 @@ interface DatedState {
   readonly known_until: string | null;
 }
 
-/** Each state of each entitlement, the current ones first, in their order. */
+/**
+ * Each state of each entitlement, the current ones first, in their order. An entitlement with a start before its creation is
+ * known from that start: whoever writes it down late, or sells in the past of a test clock, says so (billing 4.7).
+ */
 function datedStates(
   current: readonly EntitlementRow[],
   earlier: readonly { readonly valid_to: string; readonly state: EntitlementRow }[],
@@ -135,18 +138,21 @@ function datedStates(
   const past = groupBy(earlier, ({ state }) => state.id);
   const now = current.map((state) => ({
     state,
-    known_from: past.get(state.id)?.at(-1)?.valid_to ?? state.created_at,
+    known_from: past.get(state.id)?.at(-1)?.valid_to ?? knownFrom(state),
     known_until: null,
   }));
   const before = [...past.values()].flatMap((states) =>
     states.map(({ state, valid_to }, index) => ({
       state,
-      known_from: states[index - 1]?.valid_to ?? state.created_at,
+      known_from: states[index - 1]?.valid_to ?? knownFrom(state),
       known_until: valid_to,
     })),
   );
   return [...now, ...before.filter(({ state }) => state.status === 'published')];
 }
+
+const knownFrom = ({ created_at, start_date }: EntitlementRow): string =>
+  either(earlierOf, created_at, start_date)!;
 
 const either = (
   choose: (left: string, right: string | null) => string,
