@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Brand } from './brand.ts';
 import { id, instant, text } from './primitives.ts';
+import { PORTAL_RANGES } from './words.ts';
 
 /** How a page of the portal is shown. */
 const placeFields = {
@@ -13,6 +14,28 @@ export const OpenPortalPageBody = z.object({ token: text(), ...placeFields });
 export const ResumePortalPageBody = z.object(placeFields);
 export type PortalPlace = z.output<typeof ResumePortalPageBody>;
 
+export const PORTAL_USAGE_PARTS = [
+  'metric_cards',
+  'usage_graph',
+  'current_usage',
+  'usage_breakdown',
+] as const;
+
+/** What the page of usage shows, from the setting `customer_portal_config`. */
+export const PortalUsagePage = z.object({
+  /** In their order on the page. */
+  parts: z.array(z.enum(PORTAL_USAGE_PARTS)),
+  /** Ranges to choose from; never empty. */
+  ranges: z.array(z.enum(PORTAL_RANGES)),
+  first_range: z.enum(PORTAL_RANGES),
+  may_choose_days: z.boolean(),
+  /** Only usage of features that the customer's plans include, if they include any. */
+  only_included: z.boolean(),
+  shows_spend: z.boolean(),
+  shows_quantities: z.boolean(),
+});
+export type PortalUsagePage = z.infer<typeof PortalUsagePage>;
+
 /** The session of a portal page. The page keeps the token in memory and sends it in `X-Session-Token`. */
 export const PortalPageSession = z.object({
   token: z.string(),
@@ -22,6 +45,7 @@ export const PortalPageSession = z.object({
   seller: Brand,
   /** Sections of the setting `customer_portal_config` that are switched off. */
   hidden_sections: z.array(z.string()),
+  usage_page: PortalUsagePage,
   customer: z.object({ name: z.string(), timezone: z.string() }),
 });
 export type PortalPageSession = z.infer<typeof PortalPageSession>;

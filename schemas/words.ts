@@ -189,3 +189,9 @@ export const TASK_ENTITY_TYPES = ['EVENTS', 'PRICES', 'CUSTOMERS', 'FEATURES'] a
 export const TASK_FILE_TYPES = ['CSV', 'JSON'] as const;
 export const TASK_STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const;
 export const EXPORT_FORMATS = ['csv', 'jsonl'] as const;
+
+/** Days that a customer may choose for the chart of usage. */
+export const PORTAL_RANGES = [
+  'today', 'yesterday', 'last_7_days', 'last_30_days', 'last_90_days', 'current_month', 'last_month',
+] as const; // prettier-ignore
+export type PortalRange = (typeof PORTAL_RANGES)[number];

@@ -1,18 +1,30 @@
 import { z } from 'zod';
 import { matching, name, text } from '../primitives.ts';
+import { PORTAL_RANGES } from '../words.ts';
 import { colour } from './colour.ts';
 
 const order = z.int32().default(0);
 
-const UsageGraph = z.object({
-  date_presets: z.array(name(50)).max(50).default([]),
-  default_preset: text(50).default(''),
-  allow_custom_date_range: z.boolean().default(false),
-  feature_filter_mode: text(50).default(''),
-});
+const UsageGraph = z
+  .object({
+    /** In the order of the choice. */
+    date_presets: z.array(z.enum(PORTAL_RANGES)).max(PORTAL_RANGES.length).default([]),
+    /** Chosen at first; empty: the first of `date_presets`. */
+    default_preset: z.enum(PORTAL_RANGES).or(z.literal('')).default(''),
+    allow_custom_date_range: z.boolean().default(false),
+    /** `inc`: usage of features that the customer's plans include, if they include any; otherwise all usage. */
+    feature_filter_mode: z.enum(['all', 'inc', '']).default(''),
+  })
+  .refine(
+    ({ date_presets, default_preset }) =>
+      default_preset === '' || date_presets.length === 0 || date_presets.includes(default_preset),
+    { path: ['default_preset'], message: 'must be one of date_presets' },
+  );
 const MetricCards = z.object({
   show_cost_metrics: z.boolean().default(false),
+  /** What each meter counted. */
   show_custom_metrics: z.boolean().default(false),
+  /** What the usage costs the customer. */
   show_revenue_metric: z.boolean().default(false),
 });
 const Tab = z.object({
@@ -50,6 +62,8 @@ export const CustomerPortalConfig = z.object({
   /** Sites that may show the portal in a frame; absent or empty: none. */
   embed_origins: z.array(embedOrigin).max(20).optional(),
 });
+
+export type CustomerPortalConfig = z.output<typeof CustomerPortalConfig>;
 
 const tab = (id: string, order: number, type: string, rest: object = {}) => ({
   id,

@@ -46,6 +46,22 @@ describeInBrowser('portal', (executable) => {
       currency: 'usd',
       line_items: [{ display_name: 'Set-up', amount: '40', quantity: '1', ...line }],
     });
+  /** Usage of the customer with the contract, counted. */
+  async function useTokens(event_id: string, tokens: number): Promise<void> {
+    const { world } = shown;
+    world.api.clock.advance(60_000);
+    await world.send([
+      {
+        event_id,
+        event_name: 'completion',
+        external_customer_id: 'acme',
+        timestamp: new Date(world.api.clock.now() - 1_000).toISOString(),
+        source: 'test',
+        properties: { tokens, region: 'eu' },
+      },
+    ]);
+    await world.settled();
+  }
   const newCustomer = async (external_id: string, name = external_id) =>
     await made('/v1/customers', { external_id, name });
 
@@ -54,19 +70,7 @@ describeInBrowser('portal', (executable) => {
       gateway_method_id: 'pm_test_success',
       payment_gateway: 'test',
     });
-    const { world } = shown;
-    world.api.clock.advance(60_000);
-    await world.send([
-      {
-        event_id: 'portal-usage',
-        event_name: 'completion',
-        external_customer_id: 'acme',
-        timestamp: new Date(world.api.clock.now() - 1_000).toISOString(),
-        source: 'test',
-        properties: { tokens: 2_500, region: 'eu' },
-      },
-    ]);
-    await world.settled();
+    await useTokens('portal-usage', 2_500);
     const { page, problems } = await portalOf('acme');
     expect(page.url()).toBe(`${shown.url}/portal`);
     expect(await page.evaluate(kept)).toEqual([]);
@@ -171,6 +175,72 @@ describeInBrowser('portal', (executable) => {
     await page.getByRole('heading', { name: 'Open the link that you were sent' }).waitFor();
     expect([...found, ...problems]).toEqual([]);
     await page.context().close();
+  });
+
+  test('the page of usage shows what the setting says: ranges, days, features, figures, and which parts', async () => {
+    const { api } = shown.world;
+    await useTokens('portal-usage-page', 100);
+    const stored = await read('/v1/settings/customer_portal_config');
+    const saved = async (usage_graph: object, metric_cards: object, parts: object[] = []) => {
+      const tab = (id: string, type: string, order: number, rest: object = {}) => ({
+        ...{ id, type, order, enabled: true },
+        ...rest,
+      });
+      const tabs = [
+        tab('1', 'metric_cards', 1, { metric_cards }),
+        tab('2', 'usage_graph', 2, { usage_graph }),
+        tab('3', 'current_usage', 4),
+        tab('4', 'usage_breakdown', 3),
+        ...parts,
+      ];
+      const sections = [{ id: 'usage', enabled: true, tabs }];
+      answered(await api.put('/v1/settings/customer_portal_config', { value: { sections } }));
+    };
+    const open = async () => {
+      const { page } = await portalOf('acme', '/usage');
+      const ranges = await page.getByLabel('Days').locator('option').allTextContents();
+      const first = await page.getByLabel('Days').locator('option:checked').textContent();
+      return { page, ranges, first };
+    };
+
+    await saved(
+      {
+        date_presets: ['current_month', 'last_90_days'],
+        default_preset: 'last_90_days',
+        allow_custom_date_range: false,
+        feature_filter_mode: 'inc',
+      },
+      { show_revenue_metric: true, show_custom_metrics: true },
+    );
+    const open1 = await open();
+    expect([open1.ranges, open1.first]).toEqual([['This month', 'Last 90 days'], 'Last 90 days']);
+    await open1.page.getByText('What it costs').waitFor();
+    await open1.page.getByRole('columnheader', { name: 'Cost' }).waitFor();
+    // Days of the address count only if the company offers them.
+    await open1.page.goto(`${shown.url}/portal/usage?days=own&from=2026-01-01&to=2026-01-02`);
+    await open1.page.getByText('What it costs').waitFor();
+    expect(await open1.page.getByRole('textbox', { name: 'From' }).count()).toBe(0);
+    await open1.page.context().close();
+
+    await saved(
+      {
+        date_presets: ['last_7_days'],
+        allow_custom_date_range: true,
+        feature_filter_mode: 'all',
+      },
+      { show_revenue_metric: false, show_custom_metrics: false },
+    );
+    const open2 = await open();
+    expect([open2.ranges, open2.first]).toEqual([['Last 7 days', 'From … to'], 'Last 7 days']);
+    await open2.page.getByRole('columnheader', { name: 'Usage' }).waitFor();
+    expect(await open2.page.getByText('What it costs').count()).toBe(0);
+    expect(await open2.page.getByRole('columnheader', { name: 'Cost' }).count()).toBe(0);
+    await open2.page.getByLabel('Days').selectOption({ label: 'From … to' });
+    await open2.page.getByRole('textbox', { name: 'From' }).waitFor();
+    await open2.page.context().close();
+
+    // Put back for the other tests.
+    answered(await api.put('/v1/settings/customer_portal_config', { value: stored.value }));
   });
 
   test('hostile names run nothing and overflow nothing; brand, hidden sections, strangers’ records and ended links', async () => {

@@ -7,7 +7,7 @@ import {
   titleOf,
   type Item,
 } from '../../web/pages/analytics/figures.ts';
-import { rangeBefore, rangeOf } from '../../web/pages/analytics/range.ts';
+import { presetRange, rangeBefore, rangeOf } from '../../web/app/range.ts';
 
 const NOW = '2026-11-21T12:00:00.000Z';
 const point = (timestamp: string, usage: string, cost: string) => ({
@@ -83,6 +83,28 @@ describe('the range in a zone', () => {
     expect(rangeBefore(berlin, 'Europe/Berlin')).toEqual({
       start_time: '2026-10-23T22:00:00.000Z',
       end_time: '2026-10-24T22:00:00.000Z',
+    });
+  });
+
+  test.each([
+    ['today', '2026-11-21', '2026-11-22'],
+    ['yesterday', '2026-11-20', '2026-11-21'],
+    ['last_7_days', '2026-11-15', '2026-11-22'],
+    ['last_30_days', '2026-10-23', '2026-11-22'],
+    ['last_90_days', '2026-08-24', '2026-11-22'],
+    ['current_month', '2026-11-01', '2026-11-22'],
+    ['last_month', '2026-10-01', '2026-11-01'],
+  ] as const)('the preset %s', (preset, start, end) => {
+    expect(presetRange(preset, 'UTC', NOW)).toEqual({
+      start_time: `${start}T00:00:00.000Z`,
+      end_time: `${end}T00:00:00.000Z`,
+    });
+  });
+
+  test('presets have the days of the zone: it is the 1st in Auckland already', () => {
+    expect(presetRange('last_month', 'Pacific/Auckland', '2026-10-31T12:00:00.000Z')).toEqual({
+      start_time: '2026-09-30T11:00:00.000Z',
+      end_time: '2026-10-31T11:00:00.000Z',
     });
   });
 

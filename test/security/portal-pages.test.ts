@@ -89,6 +89,15 @@ describe('portal pages', () => {
       expires_in_seconds: 3600,
       seller: { name: expect.any(String), logo: null, accent: null },
       hidden_sections: [],
+      usage_page: {
+        parts: ['metric_cards', 'usage_graph', 'current_usage', 'usage_breakdown'],
+        ranges: ['today', 'last_7_days', 'last_30_days', 'current_month', 'last_month'],
+        first_range: 'last_7_days',
+        may_choose_days: true,
+        only_included: true,
+        shows_spend: true,
+        shows_quantities: true,
+      },
       customer: { name: 'Acme', timezone: 'UTC' },
     });
     expect([...browser.cookies.keys()].sort()).toEqual([

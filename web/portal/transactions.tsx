@@ -4,7 +4,7 @@ import type { ApiRecord } from '../client/api.ts';
 import { Status } from '../ui/badge.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { useListState } from '../ui/list-state.ts';
-import { Quantity } from '../ui/money.tsx';
+import { fractionOf, Quantity } from '../ui/money.tsx';
 import { EmptyState } from '../ui/query-state.tsx';
 import { formatWord } from '../ui/text.ts';
 import { Time } from '../ui/time.tsx';
@@ -24,7 +24,12 @@ export function Transactions({ walletId }: { readonly walletId: string }) {
       label="Transactions"
       query={query}
       list={list}
-      columns={columnsOf(zone)}
+      columns={columnsOf(
+        zone,
+        fractionOf(
+          query.data?.items.flatMap((row) => [row.credit_amount, row.credit_balance_after]) ?? [],
+        ),
+      )}
       empty={
         <EmptyState title="No transaction yet">
           Credits that you buy or are given, and what they pay, are listed here.
@@ -34,7 +39,7 @@ export function Transactions({ walletId }: { readonly walletId: string }) {
   );
 }
 
-const columnsOf = (zone: string): readonly Column<Transaction>[] => [
+const columnsOf = (zone: string, fraction: number): readonly Column<Transaction>[] => [
   { header: 'Time', cell: ({ created_at }) => <Time at={created_at} zone={zone} /> },
   {
     header: 'What',
@@ -65,6 +70,7 @@ const columnsOf = (zone: string): readonly Column<Transaction>[] => [
     cell: ({ type, credit_amount }) => (
       <Quantity
         value={type === 'debit' && credit_amount !== '0' ? `-${credit_amount}` : credit_amount}
+        fraction={fraction}
       />
     ),
   },
@@ -72,6 +78,8 @@ const columnsOf = (zone: string): readonly Column<Transaction>[] => [
     header: 'Balance after',
     align: 'end',
     wideOnly: true,
-    cell: ({ credit_balance_after }) => <Quantity value={credit_balance_after} />,
+    cell: ({ credit_balance_after }) => (
+      <Quantity value={credit_balance_after} fraction={fraction} />
+    ),
   },
 ];

@@ -1,28 +1,54 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { PortalUsagePage } from '../../schemas/portal-page.ts';
+import type { PortalRange } from '../../schemas/words.ts';
 import { FeatureBars } from '../app/billing/feature-bars.tsx';
-import { MeteredUsage } from '../app/billing/metered-usage.tsx';
-import { answerOf } from '../client/api.ts';
+import { MeterCharts, UsageTable } from '../app/billing/metered-usage.tsx';
+import { presetRange, rangeOf, type Range } from '../app/range.ts';
+import { answerOf, type ApiRecord } from '../client/api.ts';
 import { portalApi } from '../client/portal-api.ts';
+import { Figure, Figures } from '../ui/figure.tsx';
 import { ChoiceFilter, DayFilter, FilterBar } from '../ui/filter-bar.tsx';
+import { Money, Quantity } from '../ui/money.tsx';
 import { Page, Section, Stack } from '../ui/page.tsx';
 import { EmptyState, Loaded } from '../ui/query-state.tsx';
+import { Period } from '../ui/time.tsx';
 import { useUrlState } from '../ui/url-state.ts';
-import { useZone } from './portal.ts';
+import { ofIncluded } from './included-usage.ts';
+import { usePortal, useZone } from './portal.ts';
 import { entitlementsQuery } from './queries.ts';
 
-const DAY_MS = 86_400_000;
-const STATE = { days: '30', from: '', to: '' };
+type Usage = ApiRecord<'UsageAnalytics'>;
 
-/** What was used by day, and how much of what the plans include is used. */
+const DAY_MS = 86_400_000;
+const DAYS_MAX = 366;
+const OWN = 'own';
+const STATE = { days: '', from: '', to: '' };
+const RANGE_NAMES: Readonly<Record<PortalRange, string>> = {
+  today: 'Today',
+  yesterday: 'Yesterday',
+  last_7_days: 'Last 7 days',
+  last_30_days: 'Last 30 days',
+  last_90_days: 'Last 90 days',
+  current_month: 'This month',
+  last_month: 'Last month',
+};
+
+/** What was used, and how much of what the plans include is used; the company chooses which parts are shown. */
 export function View() {
+  const { usage_page } = usePortal();
+  const { parts } = usage_page;
+  const before = parts.slice(0, Math.max(0, parts.indexOf('current_usage')));
+  const included = parts.includes('current_usage') ? <Included /> : null;
   return (
     <Page
       title="Usage"
       description="Usage is counted as it arrives; the newest may be missing for some seconds."
     >
       <Stack>
-        <Included />
-        <ByDay />
+        {before.length === 0 ? included : null}
+        {parts.some((part) => part !== 'current_usage') ? <OfDays shown={usage_page} /> : null}
+        {before.length === 0 ? null : included}
       </Stack>
     </Page>
   );
@@ -48,16 +74,20 @@ function Included() {
   );
 }
 
-function ByDay() {
+function OfDays({ shown }: { readonly shown: PortalUsagePage }) {
   const zone = useZone();
   const [state, setState] = useUrlState(STATE);
-  const range = rangeOf(state);
+  // Fixed while the page is open: a range that moves with every render would never be loaded.
+  const [now] = useState(() => new Date().toISOString());
+  const chosen = choiceOf(state.days, shown);
+  const range = chosen === OWN ? ownRange(state, zone, now) : presetRange(chosen, zone, now);
+  const isOneDay = chosen === 'today' || chosen === 'yesterday';
   const query = useQuery({
-    queryKey: ['usage', range, zone],
+    queryKey: ['usage', range, isOneDay],
     queryFn: ({ signal }) =>
       answerOf(
         portalApi.POST('/customer/portal/analytics/revenue', {
-          body: { ...range!, window_size: 'DAY' },
+          body: { ...range!, window_size: isOneDay ? 'HOUR' : 'DAY' },
           signal,
         }),
       ),
@@ -65,21 +95,19 @@ function ByDay() {
     placeholderData: keepPreviousData,
   });
   return (
-    <Section title="By day">
+    <Section title={isOneDay ? 'By hour' : 'By day'}>
       <FilterBar>
         <ChoiceFilter
           label="Days"
-          value={state.days}
+          value={chosen}
           unset={null}
           choices={[
-            ['7', 'Last 7 days'],
-            ['30', 'Last 30 days'],
-            ['90', 'Last 90 days'],
-            ['own', 'From … to'],
+            ...shown.ranges.map((name) => [name, RANGE_NAMES[name]] as const),
+            ...(shown.may_choose_days ? [[OWN, 'From … to'] as const] : []),
           ]}
-          onChange={(days) => setState({ days })}
+          onChange={(days) => setState({ days: days === shown.first_range ? '' : days })}
         />
-        {state.days === 'own' ? (
+        {chosen === OWN ? (
           <>
             <DayFilter label="From" value={state.from} onChange={(from) => setState({ from })} />
             <DayFilter label="To" value={state.to} onChange={(to) => setState({ to })} />
@@ -92,32 +120,86 @@ function ByDay() {
         </EmptyState>
       ) : (
         <Loaded query={query} what="your usage">
-          {(usage) =>
-            usage.items.length === 0 ? (
-              <EmptyState title="No usage in these days">
-                What you use is counted here, by day. Choose more days to see older usage.
-              </EmptyState>
-            ) : (
-              <MeteredUsage usage={usage} zone={zone} />
-            )
-          }
+          {(usage) => <Shown usage={usage} range={range} shown={shown} />}
         </Loaded>
       )}
     </Section>
   );
 }
 
-/** Whole UTC days: the same question is asked once. Null while two days are not chosen yet. */
-function rangeOf({
-  days,
-  from,
-  to,
-}: typeof STATE): { start_time: string; end_time: string } | null {
-  const tomorrow = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
-  const [start, end] =
-    days === 'own'
-      ? [Date.parse(from), Date.parse(to) + DAY_MS]
-      : [tomorrow - (Number(days) || 30) * DAY_MS, tomorrow];
-  if (!(start < end) || end - start > 366 * DAY_MS) return null;
-  return { start_time: new Date(start).toISOString(), end_time: new Date(end).toISOString() };
+/** The parts about the days, in the order that the company has chosen. */
+function Shown({
+  usage: all,
+  range,
+  shown,
+}: {
+  readonly usage: Usage;
+  readonly range: Range;
+  readonly shown: PortalUsagePage;
+}) {
+  const zone = useZone();
+  const entitled = useQuery({ ...entitlementsQuery(), enabled: shown.only_included });
+  if (shown.only_included && entitled.isPending) return null;
+  const usage = shown.only_included ? ofIncluded(all, entitled.data?.features ?? []) : all;
+  if (usage.items.length === 0)
+    return (
+      <EmptyState title="No usage in these days">
+        What you use is counted here, by day. Choose more days to see older usage.
+      </EmptyState>
+    );
+  return (
+    <Stack>
+      <p>
+        <Period start={range.start_time} end={range.end_time} zone={zone} />
+      </p>
+      {shown.parts.map((part) =>
+        part === 'metric_cards' ? (
+          <Cards key={part} usage={usage} shown={shown} />
+        ) : part === 'usage_graph' ? (
+          <MeterCharts key={part} usage={usage} zone={zone} />
+        ) : part === 'usage_breakdown' ? (
+          <UsageTable key={part} usage={usage} hasCost={shown.shows_spend} />
+        ) : null,
+      )}
+    </Stack>
+  );
+}
+
+function Cards({
+  usage: { items, total_cost, currency },
+  shown: { shows_spend, shows_quantities },
+}: {
+  readonly usage: Usage;
+  readonly shown: PortalUsagePage;
+}) {
+  if (!shows_spend && !shows_quantities) return null;
+  return (
+    <Figures>
+      {shows_spend && currency !== '' ? (
+        <Figure
+          label="What it costs"
+          value={<Money amount={total_cost} currency={currency} />}
+          note="before taxes"
+        />
+      ) : null}
+      {shows_quantities
+        ? items.map((item, index) => (
+            <Figure key={index} label={item.name} value={<Quantity value={item.total_usage} />} />
+          ))
+        : null}
+    </Figures>
+  );
+}
+
+/** The range of the address, if the company offers it. */
+function choiceOf(days: string, shown: PortalUsagePage): PortalRange | typeof OWN {
+  if (days === OWN && shown.may_choose_days) return OWN;
+  return shown.ranges.find((name) => name === days) ?? shown.first_range;
+}
+
+/** Null while two days are not chosen yet. */
+function ownRange({ from, to }: typeof STATE, zone: string, now: string): Range | null {
+  const [first, last] = [Date.parse(from), Date.parse(to)];
+  if (!(first <= last) || last - first >= DAYS_MAX * DAY_MS) return null;
+  return rangeOf(from, to, zone, now);
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Status } from '../ui/badge.tsx';
 import { PlainTable } from '../ui/data-table.tsx';
-import { Money, Quantity } from '../ui/money.tsx';
+import { fractionOf, Money, Quantity } from '../ui/money.tsx';
 import { Page } from '../ui/page.tsx';
 import { EmptyState, Loaded } from '../ui/query-state.tsx';
 import { usePortal } from './portal.ts';
@@ -33,7 +33,7 @@ export function View() {
                   cell: ({ name }) => <bdi>{name === '' ? 'Wallet' : name}</bdi>,
                 },
                 { header: 'Status', wideOnly: true, cell: ({ wallet_status }) => <Status word={wallet_status} /> }, // prettier-ignore
-                { header: 'Credits', align: 'end', cell: ({ credit_balance }) => <Quantity value={credit_balance} /> }, // prettier-ignore
+                { header: 'Credits', align: 'end', cell: ({ credit_balance }) => <Quantity value={credit_balance} fraction={fractionOf(wallets.map((each) => each.credit_balance))} /> }, // prettier-ignore
                 { header: 'Worth', align: 'end', cell: ({ balance, currency }) => <Money amount={balance} currency={currency} /> }, // prettier-ignore
               ]}
             />

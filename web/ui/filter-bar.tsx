@@ -1,13 +1,41 @@
-import { useEffect, useState, type ReactNode } from 'react';
-import { Search, X } from 'lucide-react';
+import { Children, isValidElement, useEffect, useId, useState, type ReactNode } from 'react';
+import { ListFilter, Search, X } from 'lucide-react';
 import { Button } from './button.tsx';
 import styles from './filter-bar.module.css';
 
-/** Filters above a list. Their values live in the address (`useListState`). */
+/** So many filters stay open on a phone. */
+const FEW = 2;
+
+/**
+ * Filters above a list. Their values live in the address (`useListState`). On a phone many filters are folded behind
+ * the first one, until one of them is set.
+ */
 export function FilterBar({ children }: { readonly children: ReactNode }) {
+  const id = useId();
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const filters = Children.toArray(children);
+  const isSet = filters.some((child) => isValidElement(child) && child.type === ClearFilters);
+  const isOpen = chosen ?? isSet;
+  if (filters.length <= FEW)
+    return (
+      <div className={styles.bar} role="search">
+        {children}
+      </div>
+    );
   return (
-    <div className={styles.bar} role="search">
-      {children}
+    <div className={styles.bar} role="search" id={id} data-folded={!isOpen}>
+      {filters[0]}
+      <button
+        type="button"
+        className={styles.fold}
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setChosen(!isOpen)}
+      >
+        <ListFilter size={14} aria-hidden />
+        {isOpen ? 'Fewer filters' : 'More filters'}
+      </button>
+      {filters.slice(1)}
     </div>
   );
 }

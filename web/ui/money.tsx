@@ -6,25 +6,58 @@ import styles from './money.module.css';
 export function Money({
   amount,
   currency,
+  fraction = 0,
 }: {
   readonly amount: string;
   readonly currency: string;
+  /** Digits after the point for which the column has room (`fractionOf`). */
+  readonly fraction?: number;
 }) {
+  const text = formatMoney(amount, currency);
   return (
-    <span className={classNames(styles.number, isNegative(amount) && styles.negative)}>
-      {formatMoney(amount, currency)}
+    <span
+      className={classNames(styles.number, isNegative(amount) && styles.negative)}
+      data-room={roomAfter(text, fraction)}
+    >
+      {text}
     </span>
   );
 }
 
 /** An exact quantity: usage, credits, seats. */
-export function Quantity({ value, unit }: { readonly value: string; readonly unit?: string }) {
+export function Quantity({
+  value,
+  unit,
+  fraction = 0,
+}: {
+  readonly value: string;
+  readonly unit?: string;
+  /** Digits after the point for which the column has room (`fractionOf`). */
+  readonly fraction?: number;
+}) {
+  const text = formatDecimal(value);
   return (
-    <span className={classNames(styles.number, isNegative(value) && styles.negative)}>
-      {formatDecimal(value)}
+    <span
+      className={classNames(styles.number, isNegative(value) && styles.negative)}
+      data-room={roomAfter(text, fraction)}
+    >
+      {text}
       {unit === undefined || unit === '' ? null : <span className={styles.unit}> {unit}</span>}
     </span>
   );
+}
+
+/** The most digits after the point among the numbers of a column: with it they are aligned by the point. */
+export const fractionOf = (values: readonly string[]): number =>
+  Math.max(0, ...values.map((value) => digitsAfterPoint(value)));
+
+const digitsAfterPoint = (text: string): number => /\.(\d+)/.exec(text)?.[1]?.length ?? 0;
+
+/** What is missing behind a number, as digits that are not seen. */
+function roomAfter(text: string, fraction: number): string | undefined {
+  const digits = digitsAfterPoint(text);
+  if (digits >= fraction) return undefined;
+  return (digits === 0 ? '.' : '') + '0'.repeat(fraction - digits);
 }
 
 const isNegative = (text: string): boolean => /^-.*[1-9]/.test(text);

@@ -16,6 +16,7 @@ import { assertFromOwnPage } from '../../tenancy/browser-sessions/own-pages-only
 import { readBrand } from '../../tenancy/tenants/brand.ts';
 import { readEmbedOrigins } from './embedding.ts';
 import { endPortalSession, getSessionEnd } from './open-sessions.ts';
+import { usagePageOf } from './usage-page.ts';
 
 /** A framed page has a cookie of its own: it never continues the session of another tab. */
 const COOKIE = '__Host-meterline-portal';
@@ -125,6 +126,7 @@ async function sessionOf(
       expires_at,
       expires_in_seconds,
       seller,
+      usage_page: usagePageOf(sections),
       hidden_sections: sections.filter(({ enabled }) => !enabled).map(({ id }) => id),
       customer: { name, timezone: timezone || 'UTC' },
     },

@@ -2,6 +2,11 @@ import { readSetting } from '../../../postgres/tables/settings.ts';
 import { SETTINGS, type SettingKey } from '../../../schemas/settings/settings.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
+const GRAPH = 'value.sections[0].tabs[0].usage_graph';
+const graph = (usage_graph: object) => ({
+  sections: [{ id: 'usage', tabs: [{ id: '2', type: 'usage_graph', usage_graph }] }],
+});
+
 describe('settings', () => {
   let api: TestApi;
   beforeAll(async () => {
@@ -191,6 +196,18 @@ describe('settings', () => {
       'customer_portal_config',
       { sections: [{ id: 'a', tabs: [{ id: 'b' }] }] },
       'value.sections[0].tabs[0].type',
+    ],
+    ['customer_portal_config', graph({ date_presets: ['last_week'] }), `${GRAPH}.date_presets[0]`],
+    ['customer_portal_config', graph({ default_preset: 'last_week' }), `${GRAPH}.default_preset`],
+    [
+      'customer_portal_config',
+      graph({ date_presets: ['today'], default_preset: 'last_month' }),
+      `${GRAPH}.default_preset`,
+    ],
+    [
+      'customer_portal_config',
+      graph({ feature_filter_mode: 'exc' }),
+      `${GRAPH}.feature_filter_mode`,
     ],
     ['customer_onboarding', { actions: [{ action: 'dance' }] }, 'value.actions[0].action'],
     [

@@ -25,6 +25,13 @@ export function FeatureBars({
   );
 }
 
+/** Of a feature without a quantity: the texts of its plans, or whether it is included. */
+function wordsOf({ is_enabled, sources }: FeatureUsage): string {
+  if (!is_enabled) return 'Not included';
+  const texts = [...new Set(sources.map(({ static_value }) => static_value).filter(Boolean))];
+  return texts.length === 0 ? 'Included' : texts.join(', ');
+}
+
 const FULL_PERCENT = 100;
 const CLOSE_PERCENT = 80;
 
@@ -37,7 +44,7 @@ function FeatureBar({ usage, zone }: { readonly usage: FeatureUsage; readonly zo
     <>
       <div className={styles.head}>
         <bdi className={styles.name}>{feature.name}</bdi>
-        {usage.is_enabled ? null : <Badge>Off</Badge>}
+        {feature.type === 'metered' && !usage.is_enabled ? <Badge>Off</Badge> : null}
         <span className={styles.figures}>
           {feature.type === 'metered' ? (
             <>
@@ -47,7 +54,7 @@ function FeatureBar({ usage, zone }: { readonly usage: FeatureUsage; readonly zo
                 : ` of ${total_limit.toLocaleString('en-US')} (${usage_percent}%)`}
             </>
           ) : (
-            'Included'
+            wordsOf(usage)
           )}
         </span>
       </div>

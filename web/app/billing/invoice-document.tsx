@@ -110,9 +110,9 @@ export function InvoiceDocument({
 /** What opens the explanation of a row, shorter where there is little room. */
 export function WhyText() {
   return (
-    <>
+    <span>
       Why<span className={styles.longer}> this amount</span>?
-    </>
+    </span>
   );
 }
 

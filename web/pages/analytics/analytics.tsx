@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { rangeBefore, rangeOf, type Range } from '../../app/range.ts';
 import { SavedViews } from '../../app/saved-views.tsx';
 import { answerOf, api } from '../../client/api.ts';
 import { saveFile } from '../../client/download.ts';
@@ -32,7 +33,6 @@ import {
   type Item,
   type Measure,
 } from './figures.ts';
-import { rangeBefore, rangeOf, type Range } from './range.ts';
 
 const DEFAULTS = {
   customer: '',

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { PersonName } from '../../app/person-name.tsx';
+import { PersonName, personNames } from '../../app/person-name.tsx';
+import { useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -28,6 +29,7 @@ const ACTIONS = [
 /** Every change with its author. Rows are only added, and each is chained to the one before by a hash. */
 export function View() {
   const list = useListState(FILTERS);
+  const mayReadPeople = useMay('user:read');
   const [shown, setShown] = useState<Entry | null>(null);
   const query = {
     limit: list.paging.limit,
@@ -35,8 +37,13 @@ export function View() {
     ...Object.fromEntries(Object.entries(list.filters).filter(([, value]) => value !== '')),
   };
   const entries = useQuery({
-    queryKey: ['audit-log', query],
-    queryFn: ({ signal }) => answerOf(api.GET('/audit-logs', { params: { query }, signal })),
+    queryKey: ['audit-log', query, mayReadPeople],
+    // The names come with the rows: later they would move the columns.
+    queryFn: async ({ signal }) => {
+      const page = await answerOf(api.GET('/audit-logs', { params: { query }, signal }));
+      const ids = page.items.flatMap(({ user_id }) => (user_id === null ? [] : [user_id]));
+      return { ...page, names: await personNames(mayReadPeople ? ids : [], signal) };
+    },
     placeholderData: keepPreviousData,
   });
   const columns: readonly Column<Entry>[] = [
@@ -44,7 +51,7 @@ export function View() {
     { header: 'Action', cell: ({ action }) => <Badge>{formatWord(action)}</Badge> },
     { header: 'Record', cell: ({ entity_type }) => formatWord(entity_type) },
     { header: 'Id', wideOnly: true, cell: ({ entity_id }) => <code>{entity_id}</code> },
-    { header: 'By', cell: (entry) => <code>{authorOf(entry)}</code> },
+    { header: 'By', cell: (entry) => <bdi>{authorOf(entry, entries.data?.names)}</bdi> },
     {
       header: 'Details',
       cell: (entry) => (
@@ -107,9 +114,16 @@ export function View() {
   );
 }
 
-const authorOf = ({ user_id, job, actor_kind }: Entry): string => user_id ?? job ?? actor_kind;
+const authorOf = (
+  { user_id, job, actor_kind }: Entry,
+  names: ReadonlyMap<string, string> | undefined,
+): string =>
+  user_id !== null
+    ? (names?.get(user_id) ?? user_id)
+    : job !== null
+      ? `The job ${job}`
+      : formatWord(actor_kind);
 
-/** The name is loaded after the row: in the table it would move the columns. */
 function Author({ of: { user_id, job, actor_kind } }: { readonly of: Entry }) {
   return user_id === null ? <code>{job ?? actor_kind}</code> : <PersonName id={user_id} />;
 }

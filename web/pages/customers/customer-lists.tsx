@@ -5,7 +5,7 @@ import { answerOf, api } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Money, Quantity } from '../../ui/money.tsx';
+import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { Row, Stack } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
@@ -125,7 +125,8 @@ export function Invoices({ customerId, zone }: Of) {
           {
             header: 'Payment',
             wideOnly: true,
-            cell: (row) => <Status word={row.payment_status} />,
+            cell: (row) =>
+              row.invoice_status === 'DRAFT' ? '–' : <Status word={row.payment_status} />,
           },
           {
             header: 'Due',
@@ -159,6 +160,7 @@ export function Wallets({ customerId }: { readonly customerId: string }) {
         api.POST('/wallets/search', { body: { customer_id: customerId, limit: NEWEST }, signal }),
       ),
   });
+  const fraction = fractionOf(query.data?.items.map((wallet) => wallet.credit_balance) ?? []);
   const create = (
     <Allowed to="wallet:write">
       <ButtonLink to="/wallets/new" search={{ customer_id: customerId } as never} small>
@@ -178,7 +180,7 @@ export function Wallets({ customerId }: { readonly customerId: string }) {
           {
             header: 'Credits',
             align: 'end',
-            cell: ({ credit_balance }) => <Quantity value={credit_balance} />,
+            cell: ({ credit_balance }) => <Quantity value={credit_balance} fraction={fraction} />,
           },
           {
             header: 'Balance',

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { Timeline } from '../../app/billing/timeline.tsx';
 import { Allowed } from '../../app/person.tsx';
+import { TestClockName } from '../../app/test-clock-name.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
@@ -133,12 +134,7 @@ function Overview({ customer }: { readonly customer: Customer }) {
                 ['Currency', (customer.billing_currency ?? '').toUpperCase()],
                 ...(customer.test_clock_id === null
                   ? []
-                  : [
-                      [
-                        'Lives by',
-                        <Link to={`/test-clocks/${customer.test_clock_id}`}>A test clock</Link>,
-                      ] as const,
-                    ]),
+                  : [['Lives by', <TestClockName id={customer.test_clock_id} />] as const]),
                 ['Tax', formatWord(customer.tax_treatment)],
                 ['Created', <Time at={customer.created_at} zone={zone} />],
                 ['Metadata', Object.entries(customer.metadata).map(([k, v]) => `${k}: ${v}`).join(', ')], // prettier-ignore

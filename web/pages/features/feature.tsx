@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as z from 'zod';
+import { grantOf } from '../../app/billing/grant-of.ts';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
@@ -14,7 +15,7 @@ import { FieldRow, TextAreaField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Card, Page, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
-import { formatDecimal, formatWord } from '../../ui/text.ts';
+import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 
@@ -69,21 +70,8 @@ export function View() {
 const COLUMNS: readonly Column<Entitlement>[] = [
   { header: 'By', cell: (row) => <bdi>{row.plan?.name ?? row.addon?.name ?? formatWord(row.entity_type)}</bdi> }, // prettier-ignore
   { header: 'Kind', cell: ({ entity_type }) => formatWord(entity_type) },
-  {
-    header: 'Begins again',
-    wideOnly: true,
-    cell: ({ usage_reset_period }) =>
-      usage_reset_period === '' ? '–' : formatWord(usage_reset_period),
-  },
   { header: 'Grants', align: 'end', cell: grantOf },
 ];
-
-function grantOf({ feature_type, is_enabled, usage_limit, static_value }: Entitlement): string {
-  if (!is_enabled) return 'Off';
-  if (feature_type === 'metered')
-    return usage_limit === null ? 'No limit' : formatDecimal(String(usage_limit));
-  return feature_type === 'static' ? static_value : 'On';
-}
 
 function Grants({ featureId }: { readonly featureId: string }) {
   const query = useQuery({

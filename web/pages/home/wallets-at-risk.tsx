@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
+import { useCustomerNames } from '../../app/customer-names.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
 import { Figure, Figures } from '../../ui/figure.tsx';
-import { Money, Quantity } from '../../ui/money.tsx';
+import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 
@@ -17,13 +18,18 @@ const RAISED = {
 };
 const EMPTY = { field: 'balance', operator: 'lte' as const, value: { number: '0' } };
 
-const COLUMNS: readonly Column<ApiRecord<'Wallet'>>[] = [
+const columnsOf = (
+  names: ReadonlyMap<string, string>,
+  fraction: number,
+): readonly Column<ApiRecord<'Wallet'>>[] => [
   { header: 'Wallet', cell: ({ name }) => <bdi>{name}</bdi> },
-  { header: 'Alert', cell: ({ alert_state }) => <Status word={alert_state} /> },
+  { header: 'Customer', cell: ({ customer_id }) => <bdi>{names.get(customer_id) ?? '–'}</bdi> },
+  { header: 'Alert', wideOnly: true, cell: ({ alert_state }) => <Status word={alert_state} /> },
   {
     header: 'Credits',
     align: 'end',
-    cell: ({ credit_balance }) => <Quantity value={credit_balance} />,
+    wideOnly: true,
+    cell: ({ credit_balance }) => <Quantity value={credit_balance} fraction={fraction} />,
   },
   {
     header: 'Balance',
@@ -57,10 +63,13 @@ export function WalletsAtRisk() {
       };
     },
   });
+  const smallest = query.data?.smallest ?? [];
+  const names = useCustomerNames(smallest.map(({ customer_id }) => customer_id));
+  const columns = columnsOf(names, fractionOf(smallest.map((wallet) => wallet.credit_balance)));
   return (
     <Section title="Wallets at risk">
       <Loaded query={query} what="wallets">
-        {({ smallest, raised, empty }) => (
+        {({ raised, empty }) => (
           <Stack>
             <Figures>
               <Figure
@@ -82,7 +91,7 @@ export function WalletsAtRisk() {
               <PlainTable
                 label="Wallets with the smallest balances"
                 rows={smallest}
-                columns={COLUMNS}
+                columns={columns}
                 rowTo={({ id }) => `/wallets/${id}`}
               />
             )}

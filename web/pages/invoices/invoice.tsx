@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { InvoiceDocument, WhyText } from '../../app/billing/invoice-document.tsx';
+import { SubscriptionName } from '../../app/billing/subscription-name.tsx';
 import { Timeline } from '../../app/billing/timeline.tsx';
 import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -120,9 +121,7 @@ function Content({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
                     invoice.subscription_id === null ? (
                       ''
                     ) : (
-                      <Link to={`/subscriptions/${invoice.subscription_id}`}>
-                        {invoice.subscription_id}
-                      </Link>
+                      <SubscriptionName id={invoice.subscription_id} />
                     ),
                   ],
                   ['Created', <Time at={invoice.created_at} zone={zone} />],

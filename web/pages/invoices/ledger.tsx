@@ -54,10 +54,15 @@ export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readon
                   cell: ({ reason }) =>
                     reason === null ? '–' : /^[A-Z_]+$/.test(reason) ? formatWord(reason) : reason,
                 },
-                { header: 'Status', cell: ({ status }) => <Status word={status} /> },
+                {
+                  header: 'Status',
+                  wideOnly: true,
+                  cell: ({ status }) => <Status word={status} />,
+                },
                 {
                   header: 'Amount',
                   align: 'end',
+                  wideOnly: true,
                   cell: ({ amount }) => <Money amount={amount} currency={currency} />,
                 },
                 {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
+import { grantOf } from '../../app/billing/grant-of.ts';
 import { Allowed, useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -148,14 +149,7 @@ function Content({ plan }: { readonly plan: Plan }) {
             columns={[
               { header: 'Feature', cell: (row) => <bdi>{row.feature?.name ?? row.feature_id}</bdi> }, // prettier-ignore
               { header: 'Type', cell: (row) => formatWord(row.feature_type) },
-              {
-                header: 'Limit',
-                align: 'end',
-                cell: (row) =>
-                  row.usage_limit === null
-                    ? (row.static_value ?? 'No limit')
-                    : formatDecimal(String(row.usage_limit)),
-              },
+              { header: 'Grants', align: 'end', cell: grantOf },
             ]}
           />
         </Section>

@@ -37,6 +37,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
   {
     header: 'Began',
     sort: 'start_date',
+    wideOnly: true,
     cell: (row) => <Day at={row.start_date} zone={row.customer_timezone} />,
   },
 ];

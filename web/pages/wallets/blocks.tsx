@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Quantity } from '../../ui/money.tsx';
+import { fractionOf, Quantity } from '../../ui/money.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -29,6 +29,9 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
       return { ...page, items: [...page.items].sort(byExpiry) };
     },
   });
+  const fraction = fractionOf(
+    query.data?.items.flatMap((block) => [block.credit_amount, block.credits_available]) ?? [],
+  );
   return (
     <Stack>
       <p>
@@ -51,12 +54,14 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
             header: 'Added credits',
             align: 'end',
             wideOnly: true,
-            cell: ({ credit_amount }) => <Quantity value={credit_amount} />,
+            cell: ({ credit_amount }) => <Quantity value={credit_amount} fraction={fraction} />,
           },
           {
             header: 'Left',
             align: 'end',
-            cell: ({ credits_available }) => <Quantity value={credits_available} />,
+            cell: ({ credits_available }) => (
+              <Quantity value={credits_available} fraction={fraction} />
+            ),
           },
         ]}
         empty={

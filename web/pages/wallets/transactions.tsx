@@ -5,7 +5,7 @@ import { Status } from '../../ui/badge.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
 import { useListState } from '../../ui/list-state.ts';
-import { Quantity } from '../../ui/money.tsx';
+import { fractionOf, Quantity } from '../../ui/money.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatDecimal, formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -50,7 +50,11 @@ export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBal
         label="Transactions"
         query={query}
         list={list}
-        columns={COLUMNS}
+        columns={columnsOf(
+          fractionOf(
+            query.data?.items.flatMap((row) => [row.credit_amount, row.credit_balance_after]) ?? [],
+          ),
+        )}
         empty={
           <EmptyState title="No transaction">
             Top-ups, payments of invoices and expiries are listed here.
@@ -61,7 +65,7 @@ export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBal
   );
 }
 
-const COLUMNS: readonly Column<Transaction>[] = [
+const columnsOf = (fraction: number): readonly Column<Transaction>[] => [
   { header: 'Time', sort: 'created_at', cell: ({ created_at }) => <Time at={created_at} /> },
   { header: 'What', cell: (row) => <What row={row} /> },
   {
@@ -86,13 +90,18 @@ const COLUMNS: readonly Column<Transaction>[] = [
     sort: 'credit_amount',
     align: 'end',
     cell: ({ type, credit_amount }) => (
-      <Quantity value={type === 'debit' ? negated(credit_amount) : credit_amount} />
+      <Quantity
+        value={type === 'debit' ? negated(credit_amount) : credit_amount}
+        fraction={fraction}
+      />
     ),
   },
   {
     header: 'Balance after',
     align: 'end',
-    cell: ({ credit_balance_after }) => <Quantity value={credit_balance_after} />,
+    cell: ({ credit_balance_after }) => (
+      <Quantity value={credit_balance_after} fraction={fraction} />
+    ),
   },
 ];
 

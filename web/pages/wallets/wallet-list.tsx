@@ -8,7 +8,7 @@ import { ButtonLink } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ChoiceFilter, ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
 import { useListState } from '../../ui/list-state.ts';
-import { Money, Quantity } from '../../ui/money.tsx';
+import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
@@ -25,7 +25,10 @@ const FILTERS = {
   balance: '',
 };
 
-const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Wallet>[] => [
+const columnsOf = (
+  names: ReadonlyMap<string, string>,
+  fraction: number,
+): readonly Column<Wallet>[] => [
   { header: 'Wallet', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
   { header: 'Customer', cell: ({ customer_id }) => <bdi>{names.get(customer_id) ?? '–'}</bdi> },
   { header: 'Type', wideOnly: true, cell: ({ wallet_type }) => formatWord(wallet_type) },
@@ -45,7 +48,8 @@ const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Wallet>[
     header: 'Credits',
     sort: 'credit_balance',
     align: 'end',
-    cell: ({ credit_balance }) => <Quantity value={credit_balance} />,
+    wideOnly: true,
+    cell: ({ credit_balance }) => <Quantity value={credit_balance} fraction={fraction} />,
   },
   {
     header: 'Balance',
@@ -68,6 +72,7 @@ export function View() {
     placeholderData: keepPreviousData,
   });
   const names = useCustomerNames(query.data?.items.map(({ customer_id }) => customer_id) ?? []);
+  const balances = query.data?.items.map(({ credit_balance }) => credit_balance) ?? [];
   const create = (
     <Allowed to="wallet:write">
       <ButtonLink to="/wallets/new" tone="primary" icon={<Plus size={14} aria-hidden />}>
@@ -120,7 +125,7 @@ export function View() {
         label="Wallets"
         query={query}
         list={list}
-        columns={columnsOf(names)}
+        columns={columnsOf(names, fractionOf(balances))}
         rowTo={({ id }) => `/wallets/${id}`}
         empty={
           isFiltered ? (

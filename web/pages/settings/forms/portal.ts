@@ -1,4 +1,6 @@
 import { CustomerPortalConfig } from '../../../../schemas/settings/portal.ts';
+import { PORTAL_RANGES } from '../../../../schemas/words.ts';
+import { formatWord } from '../../../ui/text.ts';
 import { formOf, type Field } from './fields.ts';
 
 const colour = (label: string): Field => ({
@@ -7,6 +9,7 @@ const colour = (label: string): Field => ({
   isUnset: true,
   hint: 'For example #1d4ed8.',
 });
+const RANGES = PORTAL_RANGES.map((word) => [word, formatWord(word)] as const);
 const ORDER: Field = { kind: 'whole', label: 'Place', hint: 'Smaller numbers come first.' };
 
 /** What customers see of themselves. */
@@ -60,14 +63,26 @@ export const PORTAL = {
                 only: ['type', 'usage_graph'],
                 fields: {
                   date_presets: {
-                    kind: 'lines',
-                    of: 'text',
+                    kind: 'choices',
                     label: 'Ranges to choose from',
-                    hint: 'One on each line, for example last_7_days.',
+                    hint: 'None: those of the default.',
+                    choices: RANGES,
                   },
-                  default_preset: { kind: 'text', label: 'Range at first' },
+                  default_preset: {
+                    kind: 'choice',
+                    label: 'Range at first',
+                    choices: [['', 'The first'], ...RANGES],
+                  },
                   allow_custom_date_range: { kind: 'switch', label: 'Customers may choose days' },
-                  feature_filter_mode: { kind: 'text', label: 'Filter of features' },
+                  feature_filter_mode: {
+                    kind: 'choice',
+                    label: 'Usage of',
+                    choices: [
+                      ['', 'Everything'],
+                      ['all', 'Everything (all)'],
+                      ['inc', 'What the plans include'],
+                    ],
+                  },
                 },
               },
               metric_cards: {
@@ -77,7 +92,7 @@ export const PORTAL = {
                 fields: {
                   show_revenue_metric: { kind: 'switch', label: 'Show what was spent' },
                   show_cost_metrics: { kind: 'switch', label: 'Show costs' },
-                  show_custom_metrics: { kind: 'switch', label: 'Show own metrics' },
+                  show_custom_metrics: { kind: 'switch', label: 'Show what each meter counted' },
                 },
               },
             },

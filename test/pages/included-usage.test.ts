@@ -1,0 +1,18 @@
+import { ofIncluded } from '../../web/portal/included-usage.ts';
+
+const usage = { items: [{ meter_id: 'tokens' }, { meter_id: 'images' }] };
+const feature = (meter_id: string, is_enabled = true, type: 'metered' | 'boolean' = 'metered') => ({
+  is_enabled,
+  feature: { type, meter_id },
+});
+
+describe('usage of what the plans include', () => {
+  test.each([
+    ['the meters of their features', [feature('tokens')], ['tokens']],
+    ['not those that are off', [feature('tokens'), feature('images', false)], ['tokens']],
+    ['all usage without a metered feature', [feature('', true, 'boolean')], ['tokens', 'images']],
+    ['all usage without features', [], ['tokens', 'images']],
+  ])('%s', (_, features, meters) => {
+    expect(ofIncluded(usage, features).items.map(({ meter_id }) => meter_id)).toEqual(meters);
+  });
+});
