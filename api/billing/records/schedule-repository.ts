@@ -58,6 +58,21 @@ export async function pendingSchedules(
      order by scheduled_at, id`;
 }
 
+/** The schedule of the type that was made last for the subscription: the pending one first, or null. */
+export async function latestSchedule(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+  type: ScheduleType,
+): Promise<ScheduleRow | null> {
+  const [row] = await db<ScheduleRow[]>`
+    select * from subscription_schedules
+     where ${inScope(db, scope)} and subscription_id = ${subscriptionId}
+       and schedule_type = ${type}
+     order by (schedule_status = 'pending') desc, created_at desc, id desc limit 1`;
+  return row ?? null;
+}
+
 export interface ScheduleOutcome {
   readonly schedule_status: 'executed' | 'cancelled' | 'failed';
   readonly at: string;

@@ -62,6 +62,11 @@ export function refuseContradictions(body: CreateSubscriptionBody): void {
   refuseCommitmentContradictions(body);
   if (body.subscription_status === 'draft' && body.phases?.length)
     throw invalidField('phases', 'cannot be given to a draft');
+  if (body.checkout && body.subscription_status)
+    throw invalidField(
+      'subscription_status',
+      'is not sent with checkout: the payment decides the status',
+    );
   for (const [index, phase] of (body.phases ?? []).entries())
     refuseTwice(
       (phase.override_line_items ?? []).map(({ price_id }) => price_id),

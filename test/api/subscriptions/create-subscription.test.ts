@@ -526,6 +526,7 @@ describe('400', () => {
     ${'a tax without a currency'}  | ${{ tax_rate_overrides: [{ tax_rate_code: 'x' }] }}                              | ${'tax_rate_overrides[0].currency'}
     ${'a checkout'}                | ${{ checkout: { payment_provider: 'razorpay' } }}                                | ${'checkout.payment_provider'}
     ${'a status that follows'}     | ${{ subscription_status: 'paused' }}                                             | ${'subscription_status'}
+    ${'a status with a checkout'}  | ${{ subscription_status: 'draft', checkout: { payment_provider: 'test' } }}      | ${'subscription_status'}
   `('$name', async ({ more, path }) => {
     const { body } = await sold();
     const answer = await post(body(more));

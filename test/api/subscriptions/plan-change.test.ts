@@ -292,7 +292,7 @@ describe('at the end of the period', () => {
   test('one that is cancelled leaves the plan; one that is not possible any more is failed', async () => {
     const { subscription, to, from } = await subscribed();
     const { body: first } = await change(subscription, 'execute', later(to));
-    await world.api.post(`/v1/subscriptions/schedules/${first.schedule_id}/cancel`);
+    await world.api.post('/v1/subscriptions/schedules/cancel', { schedule_id: first.schedule_id });
     const { body: second } = await change(subscription, 'execute', later(to));
     await world.api.pool`update plans set status = 'archived' where id = ${to.id}`;
     world.api.clock.set(day('2026-05-02'));

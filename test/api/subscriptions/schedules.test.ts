@@ -65,7 +65,8 @@ describe('a cancellation with a date', () => {
     const paths = [
       (id: string) =>
         world.api.post(`/v1/subscriptions/schedules/${id}/cancel`, { schedule_id: id }),
-      (id: string) => world.api.post(`/v1/v1/subscriptions/schedules/${id}/cancel`),
+      (id: string) =>
+        world.api.post(`/v1/v1/subscriptions/schedules/${id}/cancel`, { schedule_id: id }),
       () =>
         world.api.post('/v1/subscriptions/schedules/cancel', {
           subscription_id: subscription.id,
@@ -83,8 +84,13 @@ describe('a cancellation with a date', () => {
         cancel_at_period_end: false,
         subscription_status: 'active',
       });
-      expect((await world.api.post(`/v1/subscriptions/schedules/${id}/cancel`)).status).toBe(400);
+      expect((await paths[0]!(id)).status).toBe(400);
+      const byType = { subscription_id: subscription.id, schedule_type: 'cancellation' };
+      const again = await world.api.post('/v1/subscriptions/schedules/cancel', byType);
+      expect(again).toMatchObject({ status: 400, body: { code: 'invalid_operation' } });
     }
+    const other = { subscription_id: subscription.id, schedule_type: 'plan_change' };
+    expect((await world.api.post('/v1/subscriptions/schedules/cancel', other)).status).toBe(404);
     world.api.clock.set(day('2026-04-02'));
     await world.close();
     expect(await read(subscription)).toMatchObject({
@@ -108,7 +114,11 @@ describe('a cancellation with a date', () => {
     const none = await world.api.get(`/v1/subscriptions/schedules?${query}&schedule_status=failed`);
     expect(none.body).toEqual({ schedules: [], count: 0 });
     const { id } = body.schedules[0];
-    expect((await world.api.post(`/v1/subscriptions/schedules/${id}/cancel`, {})).status).toBe(200);
+    const withdraw = `/v1/subscriptions/schedules/${id}/cancel`;
+    const unnamed = await world.api.post(withdraw, {});
+    expect([unnamed.status, unnamed.body.details[0].path]).toEqual([400, 'schedule_id']);
+    // A call without a body is not one with an empty object.
+    expect((await world.api.call('POST', withdraw)).status).toBe(200);
     for (const [pending, count] of [
       ['', 0],
       ['&pending_only=true', 0],

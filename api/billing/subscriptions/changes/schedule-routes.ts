@@ -16,6 +16,7 @@ import {
   cancelSchedule,
   listSchedules,
   namedSchedule,
+  namesNoSchedule,
   scheduleAnswer,
   schedulesOf,
 } from './schedules.ts';
@@ -44,6 +45,8 @@ const cancel = (path: string) =>
     answer: CancelledSchedule,
     handler: (call) => {
       const { schedule_id } = call.params;
+      if (call.body !== undefined && Object.values(call.body).every((value) => value == null))
+        throw namesNoSchedule();
       if (call.body?.schedule_id && call.body.schedule_id !== schedule_id)
         throw invalidField('schedule_id', 'differs from the one in the path');
       return call.deps.pool.begin((tx) => cancelSchedule(tx, call.deps, call, schedule_id));

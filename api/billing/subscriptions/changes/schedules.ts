@@ -17,10 +17,10 @@ import {
   endSchedules,
   getSchedule,
   insertSchedule,
+  latestSchedule,
   pendingSchedules,
   searchSchedules,
   type ScheduleRow,
-  type ScheduleType,
 } from '../../records/schedule-repository.ts';
 import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
 import { changeSubscription, lockSubscription } from '../../records/subscription-repository.ts';
@@ -143,18 +143,23 @@ export async function cancelSchedule(
   return { status: 'cancelled', message: 'Schedule cancelled' };
 }
 
-/** The schedule that the body names: by its id, or as the pending one of a subscription and type. */
+/**
+ * The schedule that the body names: by its id, or as the latest one of a subscription and type, which is the pending
+ * one if there is one. 404 if there never was one.
+ */
 export async function namedSchedule(
   tx: Transaction,
   { scope }: Caller,
   body: z.output<typeof CancelScheduleBody>,
 ): Promise<string> {
   if (body.schedule_id) return body.schedule_id;
-  if (!body.subscription_id || !body.schedule_type)
-    throw invalidField('schedule_id', 'is required, or subscription_id and schedule_type are');
-  const pending = await pendingSchedules(tx, scope, [body.subscription_id]);
-  const type: ScheduleType = body.schedule_type;
-  const found = pending.find(({ schedule_type }) => schedule_type === type);
-  if (found === undefined) throw notFound('Schedule', `${body.subscription_id} ${type}`);
+  const { subscription_id, schedule_type } = body;
+  if (!subscription_id || !schedule_type) throw namesNoSchedule();
+  const found = await latestSchedule(tx, scope, subscription_id, schedule_type);
+  if (found === null) throw notFound('Schedule', `${subscription_id} ${schedule_type}`);
   return found.id;
 }
+
+/** 400: the body is there and names no schedule (recorded of the reference: Changes, schedules). */
+export const namesNoSchedule = () =>
+  invalidField('schedule_id', 'is required, or subscription_id and schedule_type are');
