@@ -35,7 +35,10 @@ export type CreateTaxRateBody = z.output<typeof CreateTaxRateBody>;
 export const TaxRateOverride = z.object({
   tax_rate_code: name(),
   currency,
-  /** Default: true. */
+  /**
+   * Default: false, an association without tax (recorded of the reference: Coupons and taxes). On a one-off invoice
+   * the tax is on the invoice, so only true or nothing is sent.
+   */
   auto_apply: z.boolean().nullish(),
   priority: integer.min(0).nullish(),
   metadata: optionalMetadata,

@@ -32,11 +32,7 @@ export async function newTaxOverrides(
   if (customer.tax_treatment === 'exempt') return [];
   const overrides: NewTaxOverride[] = [];
   for (const [index, override] of (tax_rate_overrides ?? []).entries()) {
-    const body = {
-      ...override,
-      auto_apply: override.auto_apply ?? true,
-      start_date: draft.start_date,
-    };
+    const body = { ...override, start_date: draft.start_date };
     const owner = { type: 'subscription', id: draft.id } as const;
     overrides.push(
       await newTaxAssociation(tx, deps, caller, owner, body).catch((error: unknown) => {

@@ -64,7 +64,7 @@ export async function createCustomer(
         deps,
         caller,
         { type: 'customer', id: customer.id },
-        { ...override, auto_apply: override.auto_apply ?? true },
+        override,
       ).catch((error: unknown) => {
         throw below(error, `tax_rate_overrides[${index}]`);
       });

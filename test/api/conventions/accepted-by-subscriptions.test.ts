@@ -152,7 +152,7 @@ const SUBJECTS: Subjects = {
         parent_subscription_id: NOBODY,
         override_entitlements: [{ entitlement_id: entitlement.id, usage_limit: 6 }],
         phases: [{ start_date: START, override_line_items: [{ price_id: fee.id, amount: '7' }] }],
-        tax_rate_overrides: [{ tax_rate_code: tax.code, currency: 'usd' }],
+        tax_rate_overrides: [{ tax_rate_code: tax.code, currency: 'usd', auto_apply: true }],
         checkout: { payment_provider: 'test', success_url: 'https://example.com' },
         auto_invoice_threshold: '5',
       },

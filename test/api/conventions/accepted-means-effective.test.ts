@@ -355,7 +355,7 @@ const SUBJECTS: Subjects = {
         tax_treatment: 'exempt',
         metadata: { a: 'b' },
         integration_entity_mapping: [{ id: 'x', provider: 'stripe' }],
-        tax_rate_overrides: [{ tax_rate_code: rate.code, currency: 'usd' }],
+        tax_rate_overrides: [{ tax_rate_code: rate.code, currency: 'usd', auto_apply: true }],
         test_clock_id: clock.id,
         skip_onboarding_workflow: true,
       },

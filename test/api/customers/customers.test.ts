@@ -190,7 +190,7 @@ describe('customers', () => {
   test('tax rates given at the start count for the customer; an unknown one refuses it whole', async () => {
     const rate = { tax_rate_type: 'percentage', percentage_value: '21' };
     await api.post('/v1/taxes/rates', { ...rate, name: 'VAT', code: 'vat21' });
-    const override = { tax_rate_code: 'vat21', currency: 'EUR', priority: 3 };
+    const override = { tax_rate_code: 'vat21', currency: 'EUR', priority: 3, auto_apply: true };
     const { body: customer } = await create({ tax_rate_overrides: [override] });
     const { body: found } = await api.get(`/v1/taxes/associations?entity_id=${customer.id}`);
     expect(found.items).toMatchObject([

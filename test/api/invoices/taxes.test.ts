@@ -92,7 +92,7 @@ test('the most specific level decides alone: subscription, then customer, then t
   await taxed({ entity_type: 'customer', entity_id: made.customer.id }, '10');
   expect(figures(await opening(await subscribe(made)))).toMatchObject({ taxes: ['10'] });
   const overridden = await subscribe(made, {
-    tax_rate_overrides: [{ tax_rate_code: await rate('20'), currency: 'usd' }],
+    tax_rate_overrides: [{ tax_rate_code: await rate('20'), currency: 'usd', auto_apply: true }],
   });
   expect(figures(await opening(overridden))).toMatchObject({ total: '120', taxes: ['20'] });
   const stranger = await customerWithPlan();
@@ -111,11 +111,25 @@ test.each([
   expect(invoice.tax_summary.exemption.reason_code).toBe('no_tax_configured');
 });
 
+test.each([
+  ['absent', {}],
+  ['false', { auto_apply: false }],
+])('an override whose auto_apply is %s is an association without tax', async (_what, more) => {
+  const override = { tax_rate_code: await rate('20'), currency: 'usd', ...more };
+  const subscription = await subscribe(await customerWithPlan(), {
+    tax_rate_overrides: [override],
+  });
+  expect(figures(await opening(subscription))).toMatchObject({ total: '100', taxes: [] });
+  const query = `entity_type=subscription&entity_id=${subscription.id}`;
+  const { body } = await world.api.get(`/v1/taxes/associations?${query}`);
+  expect(body.items).toMatchObject([{ auto_apply: false, currency: 'usd' }]);
+});
+
 test('a customer who is exempt is not taxed, and overrides at creation are skipped', async () => {
   const made = await customerWithPlan('100', { tax_treatment: 'exempt' });
   await taxed({ entity_type: 'customer', entity_id: made.customer.id }, '10');
   const subscription = await subscribe(made, {
-    tax_rate_overrides: [{ tax_rate_code: await rate('20'), currency: 'usd' }],
+    tax_rate_overrides: [{ tax_rate_code: await rate('20'), currency: 'usd', auto_apply: true }],
   });
   const invoice = await opening(subscription);
   expect(figures(invoice)).toMatchObject({ total: '100', taxes: [] });

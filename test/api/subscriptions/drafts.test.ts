@@ -165,7 +165,7 @@ describe('activation', () => {
       subscription_status: 'draft',
       start_date: day('2026-12-01'),
       coupons: [coupon.id],
-      tax_rate_overrides: [{ tax_rate_code: 'vat_draft', currency: 'usd' }],
+      tax_rate_overrides: [{ tax_rate_code: 'vat_draft', currency: 'usd', auto_apply: true }],
     });
     const { body } = await activate(draft.id, { start_date: day('2026-11-10') });
     expect(body.coupon_associations).toMatchObject([

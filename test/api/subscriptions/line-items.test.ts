@@ -333,7 +333,7 @@ describe('200 a line ends', () => {
     const subscription = await catalog.subscribe(customer, plan, {
       start_date: day('2026-03-01'),
       coupons: [coupon.id],
-      tax_rate_overrides: [{ tax_rate_code: code, currency: 'usd' }],
+      tax_rate_overrides: [{ tax_rate_code: code, currency: 'usd', auto_apply: true }],
     });
     expect(subscription.latest_invoice.total).toBe('60');
     await end(subscription.line_items[0], {
