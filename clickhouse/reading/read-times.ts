@@ -21,7 +21,8 @@ const DAYS_PER_STATEMENT = 31;
 
 /**
  * Answers one query `by_time` from rows: buckets do not know the times of their events. One statement for each
- * month, one row for each time.
+ * month, one row for each time. Not bounded: 250,000 times in a month take 2.6 s of one core and 0.2 GB, with the rule
+ * that follows them (`quotaUsage`); 1,500,000 take 18 s and 1 GB.
  */
 export async function readTimes(deps: ReadUsageDeps, plan: PlannedQuery): Promise<UsageAnswer> {
   const { aggregation, multiplier } = plan.query;
