@@ -161,7 +161,9 @@ export function View() {
             </EmptyState>
           ) : (
             <>
-              {currency === '' ? null : (
+              {currency === '' ? (
+                <p>Costs are those of contracts: choose a customer to see them.</p>
+              ) : (
                 <Figures>
                   <Figure
                     label="Subtotal"

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
+import { useState } from 'react';
 import { grantOf } from '../../app/billing/grant-of.ts';
 import { Allowed, useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -15,6 +16,7 @@ import { formatDecimal, formatMoney, formatWord } from '../../ui/text.ts';
 import { Day, Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Calculator } from './calculator.tsx';
+import { GrantForm } from './grant-form.tsx';
 import { NewVersion } from './new-version.tsx';
 import { PriceSync } from './price-sync.tsx';
 
@@ -63,6 +65,7 @@ export function View() {
 
 function Content({ plan }: { readonly plan: Plan }) {
   const [state, setState] = useUrlState(STATE);
+  const [isGranting, setGranting] = useState(false);
   const mayWrite = useMay('price:write');
   const prices = plan.prices ?? [];
   const entitlements = plan.entitlements ?? [];
@@ -141,8 +144,22 @@ function Content({ plan }: { readonly plan: Plan }) {
         )}
       </Section>
       <PriceSync plan={plan} />
-      {entitlements.length === 0 ? null : (
-        <Section title="Entitlements">
+      <Section
+        title="Entitlements"
+        actions={
+          <Allowed to="entitlement:write">
+            <Button small onPress={() => setGranting(true)}>
+              Grant a feature
+            </Button>
+          </Allowed>
+        }
+      >
+        {entitlements.length === 0 ? (
+          <EmptyState title="No features yet">
+            Subscribers of the plan may use what it grants: so much of what a meter counts, or a
+            part of your product.
+          </EmptyState>
+        ) : (
           <PlainTable
             label="List of entitlements"
             rows={entitlements}
@@ -152,8 +169,8 @@ function Content({ plan }: { readonly plan: Plan }) {
               { header: 'Grants', align: 'end', cell: grantOf },
             ]}
           />
-        </Section>
-      )}
+        )}
+      </Section>
       <Section title="Details">
         <Card>
           <Facts
@@ -179,6 +196,9 @@ function Content({ plan }: { readonly plan: Plan }) {
         {versioned === null ? null : (
           <NewVersion price={versioned} onDone={() => setState({ version: '' })} />
         )}
+      </Dialog>
+      <Dialog title="Grant a feature" isOpen={isGranting} onClose={() => setGranting(false)}>
+        <GrantForm plan={plan} onDone={() => setGranting(false)} />
       </Dialog>
       <Dialog
         title={chosen === null ? 'Calculator' : `What ${nameOf(chosen)} costs`}

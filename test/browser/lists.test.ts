@@ -1,0 +1,113 @@
+import { describeInBrowser } from '../support/requires.ts';
+import { settled } from './inspect.ts';
+import { startBrowserWorld, type BrowserWorld } from './world.ts';
+
+/** What a finance person meets on a phone and at a desk. */
+describeInBrowser('lists and names', (executable) => {
+  let shown: BrowserWorld;
+  beforeAll(async () => {
+    shown = await startBrowserWorld(executable);
+  });
+  afterAll(() => shown?.close());
+
+  const PHONE = { width: 360, height: 740 };
+
+  test('on a phone filters are folded behind the first one, and money is in sight', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    await page.setViewportSize(PHONE);
+    await page.goto(`${base}/invoices`);
+    await page.getByText('$1,234,567.89').first().waitFor();
+    await settled(page);
+    expect(await page.getByLabel('Status').isVisible()).toBe(false);
+    const total = (await page.getByText('$1,234,567.89').first().boundingBox())!;
+    expect(total.x + total.width).toBeLessThanOrEqual(PHONE.width);
+    await page.getByRole('button', { name: 'More filters' }).press('Enter');
+    await page.getByLabel('Status').selectOption('FINALIZED');
+    await page.waitForURL(/invoice_status=FINALIZED/);
+
+    // A link with a filter shows it.
+    await page.goto(`${base}/invoices?invoice_status=VOIDED`);
+    await page.getByText('No invoice matches').waitFor();
+    expect(await page.getByLabel('Status').isVisible()).toBe(true);
+    await page.getByRole('button', { name: 'Fewer filters' }).press('Enter');
+    expect(await page.getByLabel('Status').isVisible()).toBe(false);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('credits are aligned by the point', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    const wallet = shown.records.get('/wallets/$id')!;
+    const { status } = await shown.world.api.post(`/v1/wallets/${wallet}/top-up`, {
+      credits_to_add: '0.125',
+      transaction_reason: 'FREE_CREDIT_GRANT',
+      idempotency_key: 'a-part',
+    });
+    expect(status).toBeLessThan(300);
+    await page.goto(`${base}/wallets/${wallet}?tab=transactions`);
+    const cells = page.locator('td:nth-last-child(2) span');
+    await cells.nth(1).waitFor();
+    const rooms = await cells.evaluateAll((all) =>
+      all.map(({ textContent, dataset }) => `${textContent}|${dataset['room'] ?? ''}`),
+    );
+    expect(rooms.sort()).toEqual(['0.125|', '100|.000']);
+    const [short, long] = await Promise.all(['100', '0.125'].map(lefts));
+    expect(short).toBe(long);
+    expect(problems).toEqual([]);
+    await page.context().close();
+
+    /** Where the cell of the number ends: with room behind the shorter one both end at the same place. */
+    async function lefts(text: string): Promise<number> {
+      const box = await cells.filter({ hasText: new RegExp(`^${text}$`) }).boundingBox();
+      return Math.round(box!.x + box!.width);
+    }
+  });
+
+  test('people, plans and clocks are named', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    const { api } = shown.world;
+    const { body: people } = await api.post('/v1/users/search', { user_ids: [api.user_id] });
+    const [person] = people.items;
+    await page.goto(`${base}/audit-log?entity_type=invoice`);
+    const author = page.getByRole('cell', { name: person.name || person.email, exact: true });
+    await author.first().waitFor();
+    expect(await page.getByText(api.user_id).count()).toBe(0);
+
+    const clocked = await api.post('/v1/customers', {
+      external_id: 'clocked',
+      name: 'Clocked',
+      test_clock_id: shown.records.get('/test-clocks/$id'),
+    });
+    await page.goto(`${base}/customers/${clocked.body.id}`);
+    await page.getByRole('link', { name: 'The test clock One year' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a plan grants a feature: a text, or a limit; the plan, the feature and a customer say the same', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    const { api } = shown.world;
+    const made = await api.post('/v1/features', { name: 'Support', type: 'static' });
+    await page.goto(`${base}/plans/${shown.records.get('/plans/$id')}`);
+    await page.getByRole('button', { name: 'Grant a feature' }).press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Feature').selectOption({ label: 'Support' });
+    await dialog.getByRole('button', { name: 'Grant it' }).press('Enter');
+    await dialog.getByText('is required').waitFor();
+    await dialog.getByLabel('Value').fill('E-mail, within a day');
+    await dialog.getByRole('button', { name: 'Grant it' }).press('Enter');
+    const granted = page.getByRole('region', { name: 'List of entitlements' });
+    await granted.getByText('E-mail, within a day').waitFor();
+    await granted.getByText('10,000 monthly').waitFor();
+    await page.goto(`${base}/features/${made.body.id}`);
+    await page.getByText('E-mail, within a day').waitFor();
+    await page.goto(`${base}/customers/${shown.records.get('/customers/$id')}`);
+    await page.getByText('E-mail, within a day').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});
