@@ -176,3 +176,6 @@ export interface CheckoutGates {
     gated: GatedInvoice,
   ): Promise<void>;
 }
+
+/** What a question about usage needs: the stores and the time. */
+export type UsageDeps = Pick<ApiDeps, 'pool' | 'clock' | 'usageReader' | 'eventReader'>;

@@ -29,6 +29,7 @@ import { reconcilePayments } from './reconcile-payments.ts';
 import { notifyOverdueInvoices } from './notify-overdue-invoices.ts';
 import { notifyRenewals } from './notify-renewals.ts';
 import { recomputeDraftInvoices } from './recompute-draft-invoices.ts';
+import { runScheduledExports, type RunScheduledExportsDeps } from './run-scheduled-exports.ts';
 import { syncPlanPrices } from './sync-plan-prices.ts';
 import { tellAuditHeads } from './tell-audit-heads.ts';
 
@@ -36,6 +37,7 @@ export type JobDeps = FinalizeDraftInvoicesDeps &
   LogCorrectionsDeps &
   ImportEventsDeps &
   DeliverWebhooksDeps &
+  RunScheduledExportsDeps &
   EraseEventsDeps & { readonly eventLog: EventLog };
 
 /** Jobs of which each run takes the work of all tenants, in the order of an advance. */
@@ -58,6 +60,7 @@ const SCHEDULED: readonly Job<JobDeps>[] = [
   forgetExpiredRecords,
   logMissedCorrections,
   importEvents,
+  runScheduledExports,
   syncPlanPrices,
   eraseEvents,
   chainAuditLogRows,
@@ -77,13 +80,13 @@ export function jobDeps(
   eventLog: EventLog,
   streamGroup: string,
   importEvents: ImportEventsDeps['importEvents'],
-  eventEraser: EraseEventsDeps['eventEraser'],
+  events: Pick<JobDeps, 'eventEraser' | 'eventReader'>,
 ): JobDeps {
   return {
     ...deps,
     eventLog,
     importEvents,
-    eventEraser,
+    ...events,
     outbound: createOutbound(),
     openEventLog: async () => eventLog,
     readLogHeads: () => readLogHeads(deps.pool, eventLog, streamGroup),

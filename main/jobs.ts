@@ -1,3 +1,4 @@
+import { createEventReader } from '../clickhouse/reading/event-reader.ts';
 import { createEventEraser } from '../clickhouse/writing/event-eraser.ts';
 import { createEventImport } from '../ingest/import-events.ts';
 import { ALL_JOBS, jobDeps, type JobDeps } from '../jobs/all-jobs.ts';
@@ -15,7 +16,7 @@ import { createEventFilters } from '../postgres/tables/event-filters.ts';
 import { createCustomerTimes } from '../postgres/tables/test-clocks.ts';
 import { STREAM_GROUP } from '../stream/consumer.ts';
 import { runRole, type RunningRole } from './role.ts';
-import { createRuntime, type Runtime } from './runtime.ts';
+import { analyticsLimits, createRuntime, type Runtime } from './runtime.ts';
 
 /** The scheduled work. Any number of processes may run it: one of them takes each tick. */
 const runtime = createRuntime('jobs');
@@ -36,8 +37,15 @@ async function start(runtime: Runtime): Promise<RunningRole> {
     limits: await importLimits(runtime),
   });
   const eventEraser = createEventEraser(runtime.clickhouse());
+  const eventReader = createEventReader(runtime.clickhouse(), {
+    analytics: analyticsLimits(runtime.config),
+    turnsPerTenant: runtime.config.ANALYTICS_PER_TENANT,
+  });
   const billing = await runtime.billingDeps();
-  const deps = jobDeps(billing, eventLog, STREAM_GROUP, importEvents, eventEraser);
+  const deps = jobDeps(billing, eventLog, STREAM_GROUP, importEvents, {
+    eventEraser,
+    eventReader,
+  });
   const { SMTP_URL, SMTP_FROM } = runtime.config;
   const mailer = SMTP_URL === undefined ? null : smtpMailer({ url: SMTP_URL, from: SMTP_FROM });
   const onReport = jobMetrics(runtime.registry);

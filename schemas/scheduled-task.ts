@@ -62,13 +62,32 @@ export const S3JobConfig = z
   })
   .meta({ id: 'S3JobConfig' });
 
-export const CreateScheduledTaskBody = z.object({
-  connection_id: id,
-  entity_type: z.enum(EXPORT_ENTITY_TYPES),
-  interval: z.enum(EXPORT_INTERVALS),
-  enabled: z.boolean().nullish(),
-  job_config: S3JobConfigBody,
-});
+/** Records whose metadata may be columns, by what is exported. */
+const WITH_METADATA: Readonly<Record<(typeof EXPORT_ENTITY_TYPES)[number], readonly string[]>> = {
+  events: [],
+  usage_analytics: [],
+  invoice: ['customer'],
+  credit_topups: ['customer', 'wallet'],
+  credit_usage: ['customer', 'wallet'],
+};
+
+export const CreateScheduledTaskBody = z
+  .object({
+    connection_id: id,
+    entity_type: z.enum(EXPORT_ENTITY_TYPES),
+    interval: z.enum(EXPORT_INTERVALS),
+    enabled: z.boolean().nullish(),
+    job_config: S3JobConfigBody,
+  })
+  .superRefine(({ entity_type, job_config }, context) => {
+    for (const [index, field] of job_config.export_metadata_fields.entries())
+      if (!WITH_METADATA[entity_type].includes(field.entity_type))
+        context.addIssue({
+          code: 'custom',
+          path: ['job_config', 'export_metadata_fields', index, 'entity_type'],
+          message: `rows of ${entity_type} have no ${field.entity_type} metadata`,
+        });
+  });
 export type CreateScheduledTaskBody = z.output<typeof CreateScheduledTaskBody>;
 
 export const UpdateScheduledTaskBody = z.object({ enabled: z.boolean() });

@@ -16,18 +16,22 @@ export interface OutboundAnswer {
 export interface OutboundRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   readonly rules: OutboundRules;
+  /** Default: 15 s. */
+  readonly timeoutMs?: number;
 }
 
 /** Sends requests to addresses that tenants choose. */
 export interface Outbound {
   /**
-   * Sends a POST request and follows no redirect. Rejects if the answer's head is not complete within 15 s,
+   * Sends a POST request and follows no redirect. Rejects if the answer's head is not complete in time,
    * or if the address is not allowed. A name is resolved once, all its addresses are checked, and the
    * connection uses the checked result.
    */
   post(request: OutboundRequest): Promise<OutboundAnswer>;
+  /** The same with PUT. */
+  put(request: OutboundRequest): Promise<OutboundAnswer>;
   close(): void;
 }
 
@@ -44,15 +48,17 @@ export function createOutbound(): Outbound {
     checked: { http: new HttpAgent(options), https: new HttpsAgent(options) },
     excepted: { http: new HttpAgent(options), https: new HttpsAgent(options) },
   };
+  const guarded = async (method: 'POST' | 'PUT', sent: OutboundRequest) => {
+    const problem = outboundProblem(sent.url, sent.rules);
+    if (problem !== null) throw new Error(`The URL ${problem}.`);
+    const url = new URL(sent.url);
+    const isExcepted = isAllowedHost(url, sent.rules);
+    const pair = isExcepted ? agents.excepted : agents.checked;
+    return await send(method, sent, url, pair, isExcepted ? {} : { lookup: publicLookup });
+  };
   return {
-    async post(sent) {
-      const problem = outboundProblem(sent.url, sent.rules);
-      if (problem !== null) throw new Error(`The URL ${problem}.`);
-      const url = new URL(sent.url);
-      const isExcepted = isAllowedHost(url, sent.rules);
-      const pair = isExcepted ? agents.excepted : agents.checked;
-      return await post(sent, url, pair, isExcepted ? {} : { lookup: publicLookup });
-    },
+    post: (sent) => guarded('POST', sent),
+    put: (sent) => guarded('PUT', sent),
     close() {
       for (const { http, https } of Object.values(agents)) {
         http.destroy();
@@ -62,8 +68,9 @@ export function createOutbound(): Outbound {
   };
 }
 
-function post(
-  { headers, body }: OutboundRequest,
+function send(
+  method: 'POST' | 'PUT',
+  { headers, body, timeoutMs = TIMEOUT_MS }: OutboundRequest,
   url: URL,
   agents: { readonly http: HttpAgent; readonly https: HttpsAgent },
   how: { readonly lookup?: LookupFunction },
@@ -71,9 +78,9 @@ function post(
   const isSecure = url.protocol === 'https:';
   const bytes = Buffer.from(body);
   const options = {
-    method: 'POST',
+    method,
     headers: { ...headers, 'content-length': bytes.length },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(timeoutMs),
     ...how,
   };
   return new Promise((answer, fail) => {
@@ -82,7 +89,7 @@ function post(
       : httpRequest(url, { ...options, agent: agents.http });
     request.on('error', (error) =>
       fail(
-        error.name === 'AbortError' ? new Error(`no answer within ${TIMEOUT_MS / 1000} s`) : error,
+        error.name === 'AbortError' ? new Error(`no answer within ${timeoutMs / 1000} s`) : error,
       ),
     );
     request.on('response', (response) => {

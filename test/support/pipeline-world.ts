@@ -109,7 +109,7 @@ export async function startPipeline({
   );
   const importEvents = createEventImport({ log: eventLog, clock: api.clock, limits: null });
   const deps = {
-    ...jobDeps(api.deps, eventLog, 'stream', importEvents, eventEraser),
+    ...jobDeps(api.deps, eventLog, 'stream', importEvents, { eventEraser, eventReader }),
     streamWaitMs: WAIT_MS,
   };
   const now = async () => new Date(api.clock.now()).toISOString();

@@ -4,7 +4,7 @@ import { epochMs } from '../../../domain/time/instant.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { UsageExportQuery } from '../../../schemas/export.ts';
 import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
-import type { ApiDeps } from '../../deps.ts';
+import type { UsageDeps } from '../../deps.ts';
 import { getMeter } from '../../catalog/meters/repository.ts';
 import { askUsage, usageStillCounted } from '../../usage/quantities/ask-usage.ts';
 import { askedVersion } from '../../usage/quantities/meter-usage.ts';
@@ -36,7 +36,7 @@ const COLUMNS: readonly ExportColumn<ExportedUsage>[] = [
  * record is deleted. Customers without usage have no row; rows of one customer stay in one part.
  */
 export async function exportUsage(
-  deps: ApiDeps,
+  deps: UsageDeps,
   scope: Scope,
   query: UsageExportQuery,
 ): Promise<ExportPart> {

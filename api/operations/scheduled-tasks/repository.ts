@@ -94,5 +94,106 @@ export interface NewRun extends Scope {
 /** Requests a run; it is pending until an exporter takes it. */
 export async function insertRun(tx: Transaction, { window, ...run }: NewRun): Promise<void> {
   const times = { start_time: window.start, end_time: window.end };
-  await tx`insert into scheduled_task_runs ${tx({ ...run, ...times })}`;
+  await tx`insert into scheduled_task_runs ${tx({ ...run, ...times, due_at: run.created_at })}`;
+}
+
+/** A task with the end of the last window that the clock asked for; its creation before the first. */
+export interface TaskToPlan {
+  readonly task: ScheduledTask;
+  readonly planned_until: string;
+}
+
+/** Enabled tasks of all tenants by id, after `after`. */
+export async function tasksToPlan(db: Db, after: string, limit: number): Promise<TaskToPlan[]> {
+  const rows = await db<(ScheduledTask & { planned_until: string })[]>`
+    select ${columns(db)},
+           coalesce((select max(r.scheduled_for) from scheduled_task_runs r
+                      where r.scheduled_task_id = t.id and r.scheduled_for is not null),
+                    t.created_at) as planned_until
+      from scheduled_tasks t
+     where t.enabled and t.status = 'published' and t.id > ${after}
+     order by t.id limit ${limit}`;
+  return rows.map(({ planned_until, ...task }) => ({ task, planned_until }));
+}
+
+/** One row for each window of the task, however often it is asked for. Returns how many are new. */
+export async function planRuns(
+  db: Db,
+  runs: readonly (NewRun & { readonly scheduled_for: string })[],
+): Promise<number> {
+  if (runs.length === 0) return 0;
+  const rows = runs.map(({ window, ...run }) => ({
+    ...run,
+    start_time: window.start,
+    end_time: window.end,
+    due_at: run.created_at,
+  }));
+  const inserted = await db`
+    insert into scheduled_task_runs ${db(rows)}
+    on conflict (scheduled_task_id, scheduled_for) where scheduled_for is not null do nothing`;
+  return inserted.count;
+}
+
+/** A run that is to be carried out, with its task. */
+export interface DueRun extends Scope {
+  readonly id: string;
+  readonly attempts: number;
+  readonly window: Period;
+  readonly task: ScheduledTask;
+}
+
+/**
+ * Open runs whose time has come, one of each tenant in turn, oldest first; also those that a stopped process left. Runs of a task
+ * that was deleted are not carried out.
+ */
+export async function dueRuns(db: Db, at: string, limit: number): Promise<DueRun[]> {
+  const rows = await db<
+    (Scope & {
+      id: string;
+      attempts: number;
+      start_time: string;
+      end_time: string;
+      task_id: string;
+    })[]
+  >`
+    select id, tenant_id, environment_id, attempts, start_time, end_time, task_id
+      from (select r.id, r.tenant_id, r.environment_id, r.attempts, r.start_time, r.end_time, r.due_at,
+                   r.scheduled_task_id as task_id,
+                   row_number() over (partition by r.tenant_id order by r.due_at, r.id) as turn
+              from scheduled_task_runs r join scheduled_tasks t on t.id = r.scheduled_task_id
+             where r.run_status in ('PENDING', 'PROCESSING') and r.due_at <= ${at} and t.status = 'published') due
+     order by turn, due_at, id limit ${limit}`;
+  const runs: DueRun[] = [];
+  for (const { task_id, start_time: start, end_time: end, ...run } of rows)
+    runs.push({ ...run, window: { start, end }, task: await getScheduledTask(db, run, task_id) });
+  return runs;
+}
+
+/** How a run stands. */
+export async function noteRun(
+  db: Db,
+  id: string,
+  change: {
+    readonly run_status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
+    readonly updated_at: string;
+    readonly started_at?: string;
+    readonly completed_at?: string;
+    readonly due_at?: string;
+    readonly attempts?: number;
+    readonly error_summary?: string | null;
+    readonly exported_rows?: number;
+    readonly object_keys?: readonly string[];
+  },
+): Promise<void> {
+  await db`update scheduled_task_runs set ${db(change as never)} where id = ${id}`;
+}
+
+/** Runs of deleted tasks fail: nothing is written over a connection that its owner has ended. */
+export async function failRunsOfDeletedTasks(db: Db, at: string): Promise<void> {
+  await db`
+    update scheduled_task_runs r
+       set run_status = 'FAILED', error_summary = 'The task was deleted.', completed_at = ${at}, updated_at = ${at}
+      from scheduled_tasks t
+     where t.id = r.scheduled_task_id and t.status <> 'published'
+       and r.run_status in ('PENDING', 'PROCESSING')`;
 }

@@ -8,7 +8,7 @@ import type { MeterVersion, UsageQuery, UsageRow } from '../../../domain/meterin
 import { epochMs } from '../../../domain/time/instant.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import { readLiveUntil } from '../../../postgres/tables/seals.ts';
-import type { ApiDeps } from '../../deps.ts';
+import type { UsageDeps } from '../../deps.ts';
 import { propertiesOf } from '../events/answers.ts';
 import { usageQuestionTooLarge } from './too-large.ts';
 
@@ -37,7 +37,7 @@ const EVENTS_MAX = 200_000;
  * 10,000 groups. 503 `meter_set_aside` for a version of which nothing is counted.
  */
 export async function askUsage(
-  deps: ApiDeps,
+  deps: UsageDeps,
   asks: readonly UsageAsk[],
 ): Promise<ReadonlyMap<string, readonly UsageRow[]>> {
   const [first] = asks;
@@ -88,7 +88,7 @@ const keepsAll = ({ query, version }: UsageAsk): boolean =>
 
 /** 503 if the events exceed the limits of one query while the version's usage is not complete yet. */
 async function rowsOfEvents(
-  deps: ApiDeps,
+  deps: UsageDeps,
   ask: UsageAsk,
   liveUntil: WatermarkVector,
 ): Promise<readonly UsageRow[]> {
@@ -105,7 +105,7 @@ async function rowsOfEvents(
 
 /** Ends of the queried versions: their usage rows do not count beyond it either. */
 async function endsOf(
-  deps: ApiDeps,
+  deps: UsageDeps,
   asks: readonly UsageAsk[],
 ): Promise<ReadonlyMap<string, WatermarkVector>> {
   if (asks.length === 0) return new Map();
@@ -113,7 +113,7 @@ async function endsOf(
 }
 
 async function askRawEvents(
-  deps: ApiDeps,
+  deps: UsageDeps,
   { query, version }: UsageAsk,
   liveUntil: WatermarkVector,
 ): Promise<readonly UsageRow[]> {

@@ -89,7 +89,7 @@ const windowOf = (body: MeterUsageBody, bucket_size: UsageWindow['bucket_size'])
  * properties. If the meter has none yet, the version that will be.
  */
 export async function askedVersion(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'pool'>,
   scope: Scope,
   meterId: string,
   dimensions: readonly string[],

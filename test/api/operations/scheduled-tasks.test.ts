@@ -104,6 +104,16 @@ describe('scheduled exports', () => {
     ],
     ['job_config.encryption', { job_config: { bucket: 'b', region: 'x', encryption: 'rot13' } }],
     ['enabled', { enabled: 'yes' }],
+    [
+      'job_config.export_metadata_fields[0].entity_type',
+      {
+        job_config: {
+          bucket: 'b',
+          region: 'x',
+          export_metadata_fields: [{ entity_type: 'customer', field_key: 'k' }],
+        },
+      },
+    ],
   ])('400: %s %j', async (path, fields) => {
     const answer = await create(fields);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
