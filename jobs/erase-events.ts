@@ -1,4 +1,9 @@
-import { noteErased, noteFound, openErasures } from '../api/usage/erasures/repository.ts';
+import {
+  eraseRejected,
+  noteErased,
+  noteFound,
+  openErasures,
+} from '../api/usage/erasures/repository.ts';
 import type { EventEraser } from '../clickhouse/writing/event-eraser.ts';
 import { epochMs, isoText } from '../domain/time/instant.ts';
 import type { Pool } from '../postgres/client.ts';
@@ -16,6 +21,8 @@ const PER_RUN = 20;
  * a day after the stream has passed it, and a replay goes back a day.
  */
 const LOG_MS = 48 * 60 * 60 * 1000;
+/** How long after its acceptance an event may still be announced as rejected, which copies its properties. */
+const NOTICE_MS = 60 * 60 * 1000;
 
 /**
  * Erases the properties of events of erased customers twice: soon after the request, and when the event log
@@ -41,6 +48,8 @@ async function eraseOne(pool: Pool, eraser: EventEraser, erasure: Erasure): Prom
   const { id, tenant_id, environment_id, external_customer_id, events_until } = erasure;
   const until = epochMs(events_until);
   const events = { id, tenant_id, environment_id, external_customer_id, until };
+  const noticed = isoText(until + NOTICE_MS);
+  await eraseRejected(pool, { tenant_id, environment_id }, external_customer_id, noticed);
   const found = await eraser.count(events);
   if (erasure.state === 'requested') await noteFound(pool, id, found);
   if (found === 0) return true;

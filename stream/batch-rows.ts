@@ -9,10 +9,13 @@ import {
 } from '../clickhouse/writing/encode-rows.ts';
 import type { EventIndexRow, MeterUsageRow, RawEventRow, RejectedRow } from '../clickhouse/rows.ts';
 import { MetersFailed, whyItFailed } from './meter-catalog.ts';
-import type { MeteredRows } from './meter-events.ts';
+import type { MeteredEvent, MeteredRows } from './meter-events.ts';
 
 /** The subject of a rejection, for metrics and notices; the row itself is encoded. */
-export type Rejection = Omit<Written<RejectedRow>, 'raw'>;
+export interface Rejection extends Omit<Written<RejectedRow>, 'raw'> {
+  /** Null if the record of the log could not be read as an event. */
+  readonly event: MeteredEvent | null;
+}
 
 /** What one batch writes, by table; null where it writes nothing. */
 export interface EncodedBatch {
@@ -47,10 +50,10 @@ export class BatchRows implements MeteredRows {
     this.#usage.add(row);
   }
 
-  rejected(row: Written<RejectedRow>): void {
+  rejected(row: Written<RejectedRow>, event: MeteredEvent | null): void {
     this.#rejected.add(row);
     const { raw: _, ...rejection } = row;
-    this.#rejections.push(rejection);
+    this.#rejections.push({ ...rejection, event });
   }
 
   failed(meterVersionId: string, error: unknown): void {

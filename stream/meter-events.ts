@@ -27,7 +27,7 @@ export interface MeteredEvent {
 /** Receives the rows of one event: its usage, and the meters that could not get a value from it. */
 export interface MeteredRows {
   usage(row: Written<MeterUsageRow>): void;
-  rejected(row: Written<RejectedRow>): void;
+  rejected(row: Written<RejectedRow>, event: MeteredEvent): void;
   /**
    * The version threw instead of returning a value or a reason: set it aside and process the batch without
    * it.
@@ -52,7 +52,7 @@ export function meterEvent(
     if (needsProperties) properties ??= parseProperties(event.properties);
     if (needsProperties && (properties === UNREADABLE || properties === ERASED)) {
       const reason = properties === ERASED ? 'properties_erased' : 'properties_unreadable';
-      into.rejected(unmetered(event, at, version.id, reason));
+      into.rejected(unmetered(event, at, version.id, reason), event);
       continue;
     }
     let metering: Metering;
@@ -67,7 +67,7 @@ export function meterEvent(
     }
     if (metering.outcome === 'unmatched') continue;
     if (metering.outcome === 'unmetered') {
-      into.rejected(unmetered(event, at, version.id, metering.reason));
+      into.rejected(unmetered(event, at, version.id, metering.reason), event);
       continue;
     }
     into.usage({

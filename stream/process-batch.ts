@@ -84,7 +84,7 @@ async function decideAndEncode(
   index.note(slots);
   const resolved = await resolveVoids(deps, decoded, verdicts, indexed, catalog);
 
-  for (const row of [...decoded.rejected, ...resolved.rejected]) deps.rows.rejected(row);
+  for (const row of [...decoded.rejected, ...resolved.rejected]) deps.rows.rejected(row, null);
   addRows(deps.rows, decoded, verdicts, indexed, catalog);
   const encoded = deps.rows.take();
   return {

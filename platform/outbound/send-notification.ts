@@ -1,4 +1,6 @@
+import { payloadOf } from '../../schemas/webhooks/payloads.ts';
 import { isoTime, type Clock } from '../clock.ts';
+import { emptyTextsOf } from '../http/empty-texts.ts';
 import type { Outbound, OutboundAnswer } from './guarded-request.ts';
 import type { OutboundRules } from './outbound-rules.ts';
 import { webhookHeaders } from './standard-webhook.ts';
@@ -78,17 +80,33 @@ async function answered(
   }
 }
 
-/** `event_type` and the payload's sections, then the keys that identify the notification (money 17.3). */
+/**
+ * `event_type` and the payload's sections, then the keys that identify the notification (money 17.3). Unset texts of
+ * a whole record are "", as in the answers about it (api 37).
+ */
 export function bodyOf(notification: Notification): string {
   const { event_id, event_type, occurred_at, clock_time, environment_id, sequence, payload } =
     notification;
+  const fill = emptyTexts(event_type);
   return JSON.stringify({
     event_type,
-    ...payload,
+    ...(fill === null ? payload : (fill(payload) as object)),
     id: event_id,
     created_at: clock_time ?? occurred_at,
     ...(clock_time === null ? {} : { real_created_at: occurred_at }),
     environment_id,
     sequence: sequence === null ? null : Number(sequence),
   });
+}
+
+const fillers = new Map<string, ReturnType<typeof emptyTextsOf>>();
+
+function emptyTexts(type: string): ReturnType<typeof emptyTextsOf> {
+  let filler = fillers.get(type);
+  if (filler === undefined) {
+    const form = payloadOf(type);
+    filler = form === undefined ? null : emptyTextsOf(form);
+    fillers.set(type, filler);
+  }
+  return filler;
 }

@@ -1,4 +1,8 @@
 import { z } from 'zod';
+import { BillingRefusal } from '../billing-refusal.ts';
+import { Customer } from '../customer.ts';
+import { entitlementFields } from '../entitlement.ts';
+import { Feature } from '../feature.ts';
 import { decimalText, instant, text } from '../primitives.ts';
 import {
   ALERT_STATES,
@@ -13,8 +17,6 @@ import {
   CREDIT_NOTE_TYPES,
   CREDIT_REASONS,
   DEBIT_REASONS,
-  ENTITLEMENT_ENTITY_TYPES,
-  FEATURE_TYPES,
   INVOICE_STATUSES,
   INVOICE_TYPES,
   PAUSE_STATUSES,
@@ -32,7 +34,10 @@ import {
 } from '../words.ts';
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from './event-types.ts';
 
-/** The sections of notifications (money 17.3): short snapshots of records, not whole records. */
+/**
+ * The sections of notifications (money 17.3). Notifications about a customer, a feature or an entitlement carry the
+ * whole record; elsewhere records are short snapshots.
+ */
 const moment = instant.nullable();
 const textOrNull = z.string().nullable();
 const metadata = z.record(z.string(), z.string());
@@ -82,6 +87,8 @@ const NotifiedSubscription = z
     parent_subscription_id: textOrNull,
     metadata,
     customer: NotifiedCustomer.nullable(),
+    /** In `subscription.updated` that tells why the subscription could not be billed. */
+    billing_refusal: BillingRefusal.optional(),
   })
   .meta({ id: 'NotifiedSubscription' });
 
@@ -125,6 +132,8 @@ const NotifiedInvoice = z
       }),
     ),
     line_items_truncated: z.boolean(),
+    /** In `invoice.update` that tells why the draft could not be finalized. */
+    finalize_refusal: z.string().optional(),
   })
   .meta({ id: 'NotifiedInvoice' });
 
@@ -142,35 +151,10 @@ const NotifiedPhase = z
   })
   .meta({ id: 'NotifiedPhase' });
 
-const NotifiedFeature = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    lookup_key: z.string(),
-    description: textOrNull,
-    type: z.enum(FEATURE_TYPES),
-    unit_singular: textOrNull,
-    unit_plural: textOrNull,
-    meter_id: textOrNull,
-    group_id: textOrNull,
-    metadata,
-  })
-  .meta({ id: 'NotifiedFeature' });
+/** Without the records that its own `GET` embeds. */
+const NotifiedFeature = Feature.omit({ meter: true, group: true }).meta({ id: 'NotifiedFeature' });
 
-const NotifiedEntitlement = z
-  .object({
-    id: z.string(),
-    entity_type: z.enum(ENTITLEMENT_ENTITY_TYPES),
-    entity_id: z.string(),
-    feature_id: z.string(),
-    feature_type: z.enum(FEATURE_TYPES),
-    is_enabled: z.boolean(),
-    usage_limit: z.int().nullable(),
-    usage_reset_period: textOrNull,
-    is_soft_limit: z.boolean(),
-    static_value: textOrNull,
-  })
-  .meta({ id: 'NotifiedEntitlement' });
+const NotifiedEntitlement = z.object(entitlementFields).meta({ id: 'NotifiedEntitlement' });
 
 const NotifiedWallet = z
   .object({
@@ -288,6 +272,8 @@ const NotifiedCheckoutSession = z
     payment_provider: z.enum(CHECKOUT_PROVIDERS),
     checkout_invoice_id: textOrNull,
     checkout_payment_id: textOrNull,
+    /** The page of the gateway where the customer pays; null for the test gateway, whose page is ours. */
+    payment_action: z.object({ type: z.enum(['payment_link']), url: z.string() }).nullable(),
     expires_at: instant,
     completed_at: moment,
     cancelled_at: moment,
@@ -310,6 +296,19 @@ const typesIn = (...groups: readonly string[]) =>
 const isDirectlyIn = (type: string, group: string) =>
   type.startsWith(group) && !type.slice(group.length).includes('.') && !WITH_MORE.includes(type);
 
+/** What identifies the event, beside its type. */
+const envelope = {
+  id: z.string(),
+  /** When it occurred, by the test clock of its customer if there is one. */
+  created_at: instant,
+  /** The real time beside the time of a test clock. */
+  real_created_at: instant.optional(),
+  environment_id: z.string(),
+  /** Null for a test. */
+  sequence: z.int().nullable(),
+  test: z.literal(true).optional(),
+};
+
 const notified = <Sections extends z.ZodRawShape>(
   event_type: z.ZodEnum<Record<WebhookEventType, WebhookEventType>>,
   sections: Sections,
@@ -317,10 +316,7 @@ const notified = <Sections extends z.ZodRawShape>(
   z.object({
     event_type,
     ...sections,
-    id: z.string(),
-    created_at: instant,
-    environment_id: z.string(),
-    sequence: z.int(),
+    ...envelope,
   });
 
 const LifeOfInvoice = ['invoice.update.', 'invoice.update', 'invoice.payment.overdue', 'invoice.communication.triggered']; // prettier-ignore
@@ -400,7 +396,7 @@ export const WebhookPayload = z.discriminatedUnion('event_type', [
   }),
   notified(typesIn('payment.'), { payment: NotifiedPayment }),
   notified(typesIn('refund.'), { refund: NotifiedRefund }),
-  notified(typesIn('customer.'), { customer: NotifiedCustomer }),
+  notified(typesIn('customer.'), { customer: Customer }),
   notified(typesIn(...LifeOfInvoice), { invoice: NotifiedInvoice }),
   notified(typesIn('invoice.sync.success'), {
     invoice: NotifiedInvoice,
@@ -417,7 +413,14 @@ export const WebhookPayload = z.discriminatedUnion('event_type', [
     event: z.object({
       id: z.string(),
       event_name: z.string(),
+      /** Null for an external id without a customer. */
+      customer_id: textOrNull,
       external_customer_id: z.string(),
+      source: z.string(),
+      /** As sent; null if they are not a JSON object, are larger than 8 KB, or were erased with their customer. */
+      properties: z.record(z.string(), z.unknown()).nullable(),
+      /** Null if the event has no usable time. */
+      timestamp: moment,
       meter_version_id: textOrNull,
       reason: z.string(),
       message: z.string(),
@@ -427,7 +430,7 @@ export const WebhookPayload = z.discriminatedUnion('event_type', [
   notified(typesIn('meter.set_aside'), {
     meter: z.object({
       id: z.string(),
-      name: z.string(),
+      name: textOrNull,
       meter_version_id: z.string(),
       version: z.int(),
       reason: z.string(),
@@ -436,6 +439,12 @@ export const WebhookPayload = z.discriminatedUnion('event_type', [
   }),
 ]);
 export type WebhookPayload = z.infer<typeof WebhookPayload>;
+
+/** The form of the notifications of one type; undefined for an unknown type. */
+export const payloadOf = (type: string): (typeof WebhookPayload)['options'][number] | undefined =>
+  WebhookPayload.options.find(({ shape }) =>
+    shape.event_type.options.some((event) => event === type),
+  );
 
 /** The type of a notification in the path of its description. */
 export const WebhookEventParams = z.object({ event_type: text() });

@@ -62,6 +62,20 @@ describe('erasure of a customer', () => {
     ]);
     await world.settled();
     expect(await usage(sum, 'c-ada')).toBe(3);
+    // The events without a usable value were announced, with what they say.
+    const noticed = async () => {
+      const rows = await api.pool`
+        select payload #>> '{event,id}' as id, payload #>> '{event,customer_id}' as customer_id,
+               payload #> '{event,properties}' as properties
+          from outbox where event_type = 'event.rejected' order by 1`;
+      return rows.map((row) => [row['id'], row['customer_id'], row['properties']]);
+    };
+    await eventually(async () =>
+      expect(await noticed()).toEqual([
+        ['a2', customer.id, { v: 'many', note: 'secret' }],
+        ['a3', customer.id, {}],
+      ]),
+    );
 
     api.clock.advance(1_000);
     const erase = () =>
@@ -88,6 +102,10 @@ describe('erasure of a customer', () => {
     });
     for (const text of ['Lovelace', 'ada@example.test', 'countess', 'James'])
       expect([text, await everywhere(text)]).toEqual([text, []]);
+    expect(await noticed()).toEqual([
+      ['a2', customer.id, null],
+      ['a3', customer.id, null],
+    ]);
 
     expect(await world.job('erase-events')).toEqual({ erased: 1 });
     expect(await world.job('erase-events')).toEqual({ erased: 0 });

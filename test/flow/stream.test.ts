@@ -1,6 +1,7 @@
 import { partitionOf, slotOf, slotScope } from '../../schemas/events/slot.ts';
 import { encodeEvents, type UsageEvent } from '../../schemas/events/usage-event.ts';
 import {
+  eventually,
   createMeteringWorld,
   recordsOf,
   SCOPE,
@@ -237,9 +238,25 @@ describe('from the log to usage rows', () => {
     expect(await storedUsage(world.clickhouse, sum.id)).toEqual([
       expect.stringContaining(' 12.5 '),
     ]);
-    const [notice] = await world.pool<{ payload: unknown }[]>`
-      select payload from outbox where event_type = 'event.rejected' order by id limit 1`;
-    expect(notice).toBeDefined();
+    // One notice for each reason; all carry the event.
+    await eventually(async () => {
+      const notices = await world.pool<{ event: object }[]>`
+        select payload -> 'event' as event from outbox
+         where event_type = 'event.rejected' and payload #>> '{event,reason}' = 'value_not_numeric'`;
+      expect(notices).toEqual([
+        {
+          event: expect.objectContaining({
+            id: 'b-text',
+            customer_id: null,
+            external_customer_id: 'acme',
+            source: '',
+            timestamp: '2026-10-15T12:00:00.000Z',
+            properties: { tokens: 'many' },
+            count: 1,
+          }),
+        },
+      ]);
+    });
   });
 
   test('texts that quote, break lines or hide bytes come back as they went in', async () => {

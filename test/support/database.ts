@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connectPostgres, type Pool } from '../../postgres/client.ts';
+import { checkNotifications } from './notifications.ts';
 import { databaseUrl, TEMPLATE_DATABASE } from './global-setup.ts';
 
 export interface TestDatabase {
@@ -7,6 +8,7 @@ export interface TestDatabase {
   readonly url: string;
   /** The same database for the login that is the API's role. */
   readonly apiUrl: string;
+  /** Throws, after the drop, if a notification in it has not the form of its type. */
   drop(): Promise<void>;
 }
 
@@ -29,9 +31,11 @@ export async function createTestDatabase(maxConnections = 10): Promise<TestDatab
     url,
     apiUrl: databaseUrl(process.env['TEST_API_POSTGRES_URL']!, name),
     async drop() {
+      const fault = await checkNotifications(pool).catch((error: unknown) => error);
       await pool.end({ timeout: 1 });
       await admin.unsafe(`drop database if exists ${name} with (force)`);
       await admin.end();
+      if (fault !== undefined) throw fault;
     },
   };
 }

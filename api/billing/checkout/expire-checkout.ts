@@ -49,7 +49,9 @@ export async function expireCheckout(
       await movePaymentTo(tx, deps, caller, found, 'VOIDED');
     if (found.locked !== null && isGated(found.locked.invoice))
       await discardGate(tx, deps, caller, now, found.locked, expired.failure_reason!);
-    await writeOutboxEvents(tx, [checkoutEvent('checkout.session.expired', scope, expired)]);
+    await writeOutboxEvents(tx, [
+      await checkoutEvent(tx, 'checkout.session.expired', scope, expired),
+    ]);
     return expired;
   });
 }

@@ -33,7 +33,7 @@ export async function syncCheckout(
       ...changed(deps, caller),
     });
     await writeOutboxEvents(tx, [
-      checkoutEvent('checkout.session.initiated', caller.scope, offered),
+      await checkoutEvent(tx, 'checkout.session.initiated', caller.scope, offered),
     ]);
     return offered;
   });

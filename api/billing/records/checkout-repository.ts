@@ -168,15 +168,16 @@ export async function endActiveCheckout(
       : { failure_reason: reason }),
     ...change,
   });
-  await writeOutboxEvents(tx, [checkoutEvent(EVENT_OF[outcome], scope, ended)]);
+  await writeOutboxEvents(tx, [await checkoutEvent(tx, EVENT_OF[outcome], scope, ended)]);
 }
 
-/** The notification of a session in its current state (money 17.3). */
-export function checkoutEvent(
+/** The notification of a session in its current state, with the page where its customer pays (money 17.3). */
+export async function checkoutEvent(
+  tx: Transaction,
   event_type: `checkout.session.${'initiated' | 'completed' | 'failed' | 'expired'}`,
   scope: Scope,
   session: CheckoutRecord,
-): OutboxEvent & { readonly scope: Scope } {
+): Promise<OutboxEvent & { readonly scope: Scope }> {
   return {
     scope,
     event_type,
@@ -190,6 +191,7 @@ export function checkoutEvent(
         payment_provider: session.payment_provider,
         checkout_invoice_id: session.checkout_invoice_id,
         checkout_payment_id: session.checkout_payment_id,
+        payment_action: await paymentActionOf(tx, scope, session),
         expires_at: session.expires_at,
         completed_at: session.completed_at,
         cancelled_at: session.cancelled_at,
@@ -197,4 +199,17 @@ export function checkoutEvent(
       },
     },
   };
+}
+
+/** Null for the test gateway: its page is ours, and no row may hold the secret of that address (money 11.30). */
+async function paymentActionOf(
+  tx: Transaction,
+  scope: Scope,
+  { payment_provider, checkout_payment_id }: CheckoutRecord,
+): Promise<{ readonly type: 'payment_link'; readonly url: string } | null> {
+  if (payment_provider === 'test' || checkout_payment_id === null) return null;
+  const [payment] = await tx<{ payment_url: string | null }[]>`
+    select payment_url from payments where ${inScope(tx, scope)} and id = ${checkout_payment_id}`;
+  const url = payment?.payment_url ?? null;
+  return url === null ? null : { type: 'payment_link', url };
 }

@@ -36,9 +36,9 @@ export const phaseEvent = (
   event_type:
     'subscription.phase.created' | 'subscription.phase.updated' | 'subscription.phase.deleted',
   scope: Scope,
-  { id, subscription_id, start_date, end_date }: SubscriptionPhase,
+  { id, subscription_id, start_date, end_date, metadata }: SubscriptionPhase,
 ): OutboxEvent & { readonly scope: Scope } => ({
   scope,
   event_type,
-  payload: { phase: { id, subscription_id, start_date, end_date } },
+  payload: { phase: { id, subscription_id, start_date, end_date, metadata } },
 });

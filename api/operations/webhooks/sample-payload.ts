@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { notFound } from '../../../domain/errors.ts';
-import { WebhookPayload } from '../../../schemas/webhooks/payloads.ts';
+import { payloadOf, type WebhookPayload } from '../../../schemas/webhooks/payloads.ts';
 
 /** The part of JSON Schema that payloads use. */
 interface Shape {
   readonly $ref?: string;
-  readonly type?: string;
+  /** Several for a value that may be null. */
+  readonly type?: string | readonly string[];
   readonly format?: string;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Shape[];
   readonly items?: Shape;
   readonly properties?: Readonly<Record<string, Shape>>;
+  readonly required?: readonly string[];
 }
 
 type Shapes = Readonly<Record<string, Shape>>;
@@ -47,13 +49,11 @@ const SAMPLE_TEXTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The body of a notification of that type with made-up values (money 17.3.2): no field is null, so that each
- * shows its form. 404 for an unknown type.
+ * The body of a notification of that type with made-up values (money 17.3.2). It has every key of a real one, and no
+ * field is null if it ever has a value, so that each shows its form. 404 for an unknown type.
  */
 export function samplePayload(type: string): WebhookPayload {
-  const option = WebhookPayload.options.find(({ shape }) =>
-    shape.event_type.options.some((event) => event === type),
-  );
+  const option = payloadOf(type);
   if (option === undefined) throw notFound('Event type', type);
   const { $defs, ...shape } = z.toJSONSchema(option) as Shape & { readonly $defs?: Shapes };
   return { ...(sampleOf(shape, '', $defs ?? {}) as object), event_type: type } as WebhookPayload;
@@ -64,16 +64,18 @@ function sampleOf(shape: Shape, key: string, named: Shapes): unknown {
     return sampleOf(named[shape.$ref.slice('#/$defs/'.length)]!, key, named);
   if (shape.enum !== undefined) return shape.enum[0];
   if (shape.anyOf !== undefined) return sampleOf(shape.anyOf[0]!, key, named);
-  switch (shape.type) {
+  switch (typeof shape.type === 'object' ? shape.type[0] : shape.type) {
     case 'object':
       return Object.fromEntries(
-        Object.entries(shape.properties ?? {}).map(([name, field]) => [
-          name,
-          sampleOf(field, name, named),
-        ]),
+        Object.entries(shape.properties ?? {})
+          .filter(([name]) => shape.required?.includes(name))
+          .map(([name, field]) => [name, sampleOf(field, name, named)]),
       );
     case 'array':
       return [sampleOf(shape.items!, key, named)];
+    case 'null':
+      return null;
+    case 'number':
     case 'integer':
       return 1;
     case 'boolean':

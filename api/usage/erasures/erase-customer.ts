@@ -10,7 +10,7 @@ import {
 } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { erasuresOf, insertErasure } from './repository.ts';
+import { eraseRejected, erasuresOf, insertErasure } from './repository.ts';
 
 /**
  * Erases a customer's personal data (tenancy S31). Immediately: name, mail, contacts, address and
@@ -68,7 +68,7 @@ const NOBODY = {
   metadata: {},
 };
 
-/** Notifications contain snapshots of the customer; undelivered ones would still send them. */
+/** Notifications contain snapshots of the customer and of rejected events; undelivered ones would still send them. */
 async function overwriteSnapshots(
   tx: Transaction,
   scope: Scope,
@@ -78,4 +78,5 @@ async function overwriteSnapshots(
     update outbox set payload = jsonb_set(payload, '{customer}', ${tx.json(customer as never)})
      where ${inScope(tx, scope)} and entity_type = 'customer' and entity_id = ${customer.id}
        and payload ? 'customer'`;
+  await eraseRejected(tx, scope, customer.external_id, null);
 }

@@ -63,3 +63,21 @@ export async function noteErased(
            completed_at = case when ${state === 'complete'} then ${at}::timestamptz end
      where id = ${id}`;
 }
+
+/**
+ * Removes the properties of the customer's rejected events from notifications that were written before `before`
+ * (ISO, UTC); from all of them when null.
+ */
+export async function eraseRejected(
+  db: Db,
+  scope: Scope,
+  externalCustomerId: string,
+  before: string | null,
+): Promise<void> {
+  await db`
+    update outbox set payload = jsonb_set(payload, '{event,properties}', 'null')
+     where ${inScope(db, scope)} and entity_type = 'event'
+       and payload #>> '{event,external_customer_id}' = ${externalCustomerId}
+       and payload #> '{event,properties}' <> 'null'
+       ${before === null ? db`` : db`and occurred_at < ${before}`}`;
+}

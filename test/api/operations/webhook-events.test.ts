@@ -1,5 +1,6 @@
 import { WEBHOOK_EVENT_TYPES } from '../../../schemas/webhooks/event-types.ts';
 import { WebhookPayload } from '../../../schemas/webhooks/payloads.ts';
+import { bodyOf } from '../../../platform/outbound/send-notification.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
 /** The pages that document notifications (interface, Events; money 17.3). */
@@ -46,6 +47,26 @@ describe('POST /webhook-events/{event_type}', () => {
   test('404 for a type that does not exist', async () => {
     const answer = await described('invoice.melted');
     expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+  });
+
+  test('a whole record is the answer about it', async () => {
+    const caller = await api.newCaller();
+    const { body: customer } = await caller.post('/v1/customers', { external_id: 'a', name: 'A' });
+    const { body: feature } = await caller.post('/v1/features', { name: 'F', type: 'boolean' });
+    const told = async (type: string, id: string) => {
+      const [row] = await api.pool<{ payload: object }[]>`
+        select payload from outbox where event_type = ${type} and entity_id = ${id}`;
+      const notification = {
+        event_id: 'outbox_1', event_type: type, occurred_at: '2026-03-01T00:00:00.000Z', clock_time: null,
+        environment_id: caller.scope.environment_id, sequence: '1', payload: row!.payload as Record<string, unknown>,
+      }; // prettier-ignore
+      return JSON.parse(bodyOf(notification));
+    };
+    const { body: now } = await caller.get(`/v1/customers/${customer.id}`);
+    expect((await told('customer.created', customer.id)).customer).toEqual(now);
+    const { meter: _, group: __, ...answered } = feature;
+    expect((await told('feature.created', feature.id)).feature).toEqual(answered);
+    expect(answered).toMatchObject({ description: '', unit_singular: '' });
   });
 
   test('a notification of a real change has the documented form', async () => {

@@ -259,6 +259,32 @@ describe('saved methods and customers', () => {
   });
 });
 
+describe('a checkout session', () => {
+  test('its notifications carry the page of Stripe', async () => {
+    const { customer, invoice } = await invoiceDue(api, '50');
+    const { body } = await api.post('/v1/checkout/sessions', {
+      customer_external_id: customer.external_id,
+      action: 'pay_invoice',
+      payment_provider: 'stripe',
+      success_url: 'https://shop.example.com/done',
+      configuration: { pay_invoice_params: { invoice_id: invoice.id } },
+    });
+    expect(body).toMatchObject({ checkout_status: 'pending' });
+    expect(body.payment_action).toEqual({
+      type: 'payment_link',
+      url: expect.stringMatching(/^https/),
+    });
+    await api.post(`/v1/checkout/sessions/${body.id}/cancel`);
+    const sent = await api.pool<{ event_type: string; action: object }[]>`
+      select event_type, payload #> '{checkout_session,payment_action}' as action
+        from outbox where entity_id = ${body.id} order by sequence`;
+    expect(sent).toEqual([
+      { event_type: 'checkout.session.initiated', action: body.payment_action },
+      { event_type: 'checkout.session.expired', action: body.payment_action },
+    ]);
+  });
+});
+
 describe('gateway_options', () => {
   const asked = { gateway_options: { stripe: { tax_id_collection_enabled: true } } };
 
