@@ -35,7 +35,7 @@ export async function* exportFiles(
 ): AsyncGenerator<ExportFile> {
   const { job_config: config, entity_type } = task;
   const isZipped = config.compression === 'gzip';
-  const prefix = config.key_prefix.replace(/\/+$/, '');
+  const prefix = config.key_prefix.split('/').filter((piece) => piece !== '');
   const time = (at: string) => at.replace(/[-:]|\.\d+/g, '');
   let number = 0;
   for await (const part of partsOf(deps, task, window)) {
@@ -43,9 +43,7 @@ export async function* exportFiles(
     const name = `${time(window.start)}-${time(window.end)}-${String(number).padStart(4, '0')}.csv`;
     const text = Buffer.from(part.text);
     yield {
-      key: [prefix, entity_type, task.id, `${name}${isZipped ? '.gz' : ''}`]
-        .filter((piece) => piece !== '')
-        .join('/'),
+      key: [...prefix, entity_type, task.id, `${name}${isZipped ? '.gz' : ''}`].join('/'),
       body: isZipped ? gzipSync(text) : text,
       rows: part.rows,
       content_type: isZipped ? 'application/gzip' : 'text/csv; charset=utf-8',
