@@ -80,7 +80,9 @@ export const CreateScheduledTaskBody = z
     job_config: S3JobConfigBody,
   })
   .superRefine(({ entity_type, job_config }, context) => {
-    for (const [index, field] of job_config.export_metadata_fields.entries())
+    // A config with a problem of its own has no defaults yet.
+    const fields = job_config.export_metadata_fields ?? [];
+    for (const [index, field] of fields.entries())
       if (!WITH_METADATA[entity_type].includes(field.entity_type))
         context.addIssue({
           code: 'custom',
