@@ -1,3 +1,4 @@
+import { isLostTypeLookup } from '../postgres/outage.ts';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { Registry } from 'prom-client';
@@ -56,7 +57,9 @@ export async function runRole(
     process.exit(1);
   };
   process.on('uncaughtException', crash);
-  process.on('unhandledRejection', crash);
+  process.on('unhandledRejection', (error) => {
+    if (!isLostTypeLookup(error)) crash(error);
+  });
 
   // The supervisor died while this process loaded its modules: nobody was listening for the event then.
   if (process.connected === false) return await drain('supervisor is gone');
