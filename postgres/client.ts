@@ -29,6 +29,8 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Called when a connection has ended, for whatever reason. */
   readonly onClose?: () => void;
+  /** Called with each statement before it is sent. */
+  readonly onStatement?: (text: string, parameters: readonly unknown[]) => void;
 }
 
 /**
@@ -37,12 +39,16 @@ export interface PostgresOptions {
  * query that was running on it throws the driver's error, and a transaction ends with it.
  */
 export function connectPostgres(options: PostgresOptions): Pool {
+  const { onStatement } = options;
   const pool = postgres(options.url, {
     max: options.maxConnections ?? 10,
     connect_timeout: connectTimeout(options.url),
     idle_timeout: 60,
     onnotice: () => {},
     ...(options.onClose === undefined ? {} : { onclose: options.onClose }),
+    ...(onStatement === undefined
+      ? {}
+      : { debug: (_connection, text, parameters) => onStatement(text, parameters) }),
     connection: { application_name: options.applicationName, TimeZone: 'UTC', ...options.settings },
     transform: { undefined: null },
     types: {

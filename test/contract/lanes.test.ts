@@ -4,6 +4,8 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startPostgresRelay, type PostgresRelay } from '../support/postgres-relay.ts';
 
 const LANES = 3;
+/** Connections that end while statements run. */
+const ENDED = 20;
 const LOST = /ECONNREFUSED|ECONNRESET|CONNECTION_CLOSED|EPIPE|CONNECT_TIMEOUT|57P01/;
 
 describe('a pool of lanes', () => {
@@ -124,13 +126,12 @@ describe('a pool of lanes', () => {
     };
     await Promise.all(
       Array.from({ length: 4 * LANES }, async (_, caller) => {
-        for (let call = 1; call <= 60; call += 1)
+        for (let call = 1; call <= 20 || ended < ENDED; call += 1)
           await ask(caller % 2 === 0 ? 'tenant_a' : 'tenant_b', caller, call);
       }),
     );
     isOver = true;
     await ending;
-    expect(ended).toBeGreaterThan(5);
     expect([...seen].sort()).toEqual(['tenant_a sees tenant_a', 'tenant_b sees tenant_b']);
     for (const [tenant, count] of answered) {
       const written = await database.pool`

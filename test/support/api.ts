@@ -140,11 +140,12 @@ export async function startTestApi(
   app.addHook('onError', async (_request, reply, error) => {
     if (reply.statusCode >= 500) failures.push(error);
   });
-  const apiPool = await connectAsApi({ url: database.apiUrl, applicationName: 'test' });
   const { onStatement } = options;
-  if (onStatement !== undefined)
-    (apiPool ?? pool).options.debug = (_connection, text, parameters) =>
-      onStatement(text, parameters);
+  const apiPool = await connectAsApi({
+    url: database.apiUrl,
+    applicationName: 'test',
+    ...(onStatement === undefined ? {} : { onStatement }),
+  });
   await registerApi(app, {
     deps,
     apiPool,
