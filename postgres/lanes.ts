@@ -65,6 +65,7 @@ export class Lanes {
   readonly #free: Lane[];
   readonly #waiting: ((lane: Lane) => void)[] = [];
   readonly #options: PostgresOptions;
+  readonly #first: Pool;
 
   constructor(options: PostgresOptions) {
     this.#options = options;
@@ -73,22 +74,28 @@ export class Lanes {
       this.#connect(lane);
       return lane;
     });
+    this.#first = this.#lanes[0]!.client;
     // The last one is taken first, so that few lanes are used when few are needed.
     this.#free = this.#lanes.toReversed();
   }
 
   /** The client that makes statements. Its first answer also teaches it the types of arrays. */
   get first(): Pool {
-    return this.#lanes[0]!.client;
+    return this.#first;
   }
 
   /** Runs the work when a lane is free. No other work uses the lane until its promise is settled. */
   async use<T>(work: (lane: Lane) => Promise<T>): Promise<T> {
     const lane = this.#free.pop() ?? (await new Promise<Lane>((got) => this.#waiting.push(got)));
+    const { client } = lane;
     try {
       const result = await work(lane);
-      lane.isOpen = true;
+      lane.isOpen = lane.client === client;
       return result;
+    } catch (error) {
+      // Before the next work gets the lane: the end of the connection may be announced later than its error.
+      if (lane.client === client && isPostgresOutage(error)) this.#replace(lane);
+      throw error;
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#free.push(lane);
@@ -105,7 +112,7 @@ export class Lanes {
   /**
    * Runs a statement in a transaction of its own that begins with `enter`. Everything is sent in one round trip if
    * the lane is open, so the statement also runs when `enter` fails: in the aborted transaction, or, if the
-   * connection ends meanwhile, on the next connection as if there were no transaction. It must have no effect
+   * connection ends meanwhile, perhaps on the next one as if there were no transaction. It must have no effect
    * there. Throws the first error in the order in which they were sent.
    */
   async sendInTransaction(
@@ -140,7 +147,7 @@ export class Lanes {
       ...this.#options,
       maxConnections: 1,
       onClose: () => {
-        if (lane.client === client) lane.isOpen = false;
+        if (lane.client === client) this.#replace(lane);
       },
     });
     lane.client = client;
@@ -148,8 +155,10 @@ export class Lanes {
   }
 
   /**
-   * For an error of the driver itself, as for a value that it cannot serialize: it rejects the statement that
-   * waits for an answer, sends nothing for the one at fault, and takes later answers for those of others.
+   * After the end of a connection: what the client had not yet written keeps it from writing over the next
+   * connection, for ever (driver 3.4.9). And after an error of the driver itself, as for a value that it cannot
+   * serialize: it rejects the statement that waits for an answer, sends nothing for the one at fault, and takes
+   * later answers for those of others. Statements that still wait in the client are rejected.
    */
   #replace(lane: Lane): void {
     const { client } = lane;

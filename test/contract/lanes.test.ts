@@ -6,7 +6,8 @@ import { startPostgresRelay, type PostgresRelay } from '../support/postgres-rela
 const LANES = 3;
 /** Connections that end while statements run. */
 const ENDED = 20;
-const LOST = /ECONNREFUSED|ECONNRESET|CONNECTION_CLOSED|EPIPE|CONNECT_TIMEOUT|57P01/;
+const LOST =
+  /ECONNREFUSED|ECONNRESET|CONNECTION_(CLOSED|DESTROYED|ENDED)|EPIPE|CONNECT_TIMEOUT|57P01/;
 
 describe('a pool of lanes', () => {
   let database: TestDatabase;

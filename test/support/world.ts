@@ -304,6 +304,8 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /invoices/{id}/webhook/trigger': '?event_name=invoice.update.payment',
     },
     bodies: {
+      'POST /subscriptions/schedules/{schedule_id}/cancel': { schedule_id: schedule.id },
+      'POST /v1/subscriptions/schedules/{schedule_id}/cancel': { schedule_id: schedule.id },
       'POST /test-clocks/{id}/advance': { to: '2024-03-01T00:00:00Z' },
       'POST /invoices/{id}/modify/execute': { apply_discount: true },
       'POST /invoices/{id}/late-usage/settle': { as: 'invoice' },
