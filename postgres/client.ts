@@ -29,6 +29,8 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Called when a connection has ended, for whatever reason. */
   readonly onClose?: () => void;
+  /** A pool of the same server that has had an answer. Without it the types of arrays are read on each connection. */
+  readonly typesOf?: Pool;
   /** Called with each statement before it is sent. */
   readonly onStatement?: (text: string, parameters: readonly unknown[]) => void;
 }
@@ -51,7 +53,9 @@ export function connectPostgres(options: PostgresOptions): Pool {
       : { debug: (_connection, text, parameters) => onStatement(text, parameters) }),
     connection: { application_name: options.applicationName, TimeZone: 'UTC', ...options.settings },
     transform: { undefined: null },
+    fetch_types: options.typesOf === undefined,
     types: {
+      ...typesOf(options.typesOf),
       numeric: {
         to: 1700,
         from: [1700],
@@ -68,6 +72,25 @@ export function connectPostgres(options: PostgresOptions): Pool {
     },
   });
   return endTransactionsWithTheirConnection(pool);
+}
+
+/** The types that a pool knows, by their ids. */
+function typesOf(pool: Pool | undefined): Record<string, postgres.PostgresType> {
+  if (pool === undefined) return {};
+  const { parsers, serializers } = pool.options;
+  return Object.fromEntries(
+    Object.keys(parsers)
+      .filter((id) => id in serializers)
+      .map((id) => [
+        id,
+        {
+          to: Number(id),
+          from: [Number(id)],
+          serialize: serializers[Number(id)]!,
+          parse: parsers[Number(id)]!,
+        },
+      ]),
+  );
 }
 
 const CONNECT_SECONDS = 5;

@@ -13,13 +13,20 @@ export interface Statement extends Sendable {
 
 /**
  * A pool that is made of lanes: clients of the driver with one connection each. Only such a client may send a
- * begin, statements and a commit together (`sendTogether`); in a pool of several connections the driver waits for
- * the answer to the begin. Offers statements, `begin`, `options`, types and `end`. Keeps no other function of a
- * pool: it would run beside the lanes.
+ * begin, statements and a commit together (`sendInTransaction`); in a pool of several connections the driver waits
+ * for the answer to the begin. Offers statements, `begin`, `options`, types and `end`. Keeps no other function of a
+ * pool: it would run beside the lanes. Rejects if the server does not answer.
  */
-export function connectLanes(options: PostgresOptions): Pool {
-  const lanes = new Lanes(options);
-  const pool = new Proxy(lanes.first, {
+export async function connectLanes(options: PostgresOptions): Promise<Pool> {
+  const maker = connectPostgres({ ...options, maxConnections: 1 });
+  try {
+    // The driver reads the types of arrays before its first answer.
+    await maker`select`;
+  } finally {
+    await maker.end({ timeout: 1 });
+  }
+  const lanes = new Lanes({ ...options, typesOf: maker });
+  const pool = new Proxy(maker, {
     apply(target, _this, given: [unknown, ...unknown[]]) {
       const made: unknown = Reflect.apply(target as never, undefined, given);
       // A call with a template creates a statement or a part of one; awaiting it decides.
@@ -65,7 +72,6 @@ export class Lanes {
   readonly #free: Lane[];
   readonly #waiting: ((lane: Lane) => void)[] = [];
   readonly #options: PostgresOptions;
-  readonly #first: Pool;
 
   constructor(options: PostgresOptions) {
     this.#options = options;
@@ -74,14 +80,8 @@ export class Lanes {
       this.#connect(lane);
       return lane;
     });
-    this.#first = this.#lanes[0]!.client;
     // The last one is taken first, so that few lanes are used when few are needed.
     this.#free = this.#lanes.toReversed();
-  }
-
-  /** The client that makes statements. Its first answer also teaches it the types of arrays. */
-  get first(): Pool {
-    return this.#first;
   }
 
   /** Runs the work when a lane is free. No other work uses the lane until its promise is settled. */
@@ -103,7 +103,7 @@ export class Lanes {
     }
   }
 
-  /** Sends a statement that the first lane has made. */
+  /** Sends a statement outside of a transaction. */
   async sendAlone(statement: Statement): Promise<void> {
     const { resolve, reject } = statement;
     await this.use((lane) => send(lane.client, statement)).then(resolve, reject);

@@ -12,14 +12,15 @@ export const API_ROLE = 'meterline_api';
  * only. Null if the server, or a pooler in front of it, does not accept the role at login.
  */
 export async function connectAsApi(options: PostgresOptions): Promise<Pool | null> {
-  const pool = connectLanes({ ...options, settings: { ...options.settings, role: API_ROLE } });
+  let pool: Pool | null = null;
   try {
+    pool = await connectLanes({ ...options, settings: { ...options.settings, role: API_ROLE } });
     const [found] = await pool<{ role: string }[]>`select current_user::text as role`;
     if (found!.role === API_ROLE) return pool;
   } catch (error) {
     if (!isServerRefusal(error) && !isUnknownAtLogin(error)) throw error;
   }
-  await pool.end({ timeout: 1 });
+  await pool?.end({ timeout: 1 });
   return null;
 }
 

@@ -41,6 +41,15 @@ describe('a pool of lanes', () => {
       () => inTenant('tenant_a')<{ id: string }[]>`select id from tenants`,
     );
     for (const rows of await Promise.all(asked)) expect(rows).toEqual([{ id: 'tenant_a' }]);
+    const sent = Array.from(
+      { length: 4 * LANES },
+      () =>
+        inTenant(
+          'tenant_a',
+        )`select id, array[id] as ids from tenants where id = any(${['tenant_a']})`,
+    );
+    for (const rows of await Promise.all(sent))
+      expect(rows).toEqual([{ id: 'tenant_a', ids: ['tenant_a'] }]);
   };
 
   test('opens no more connections than it has lanes', async () => {

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { API_ROLE } from '../../../postgres/scoped-pool.ts';
+import type { TestAnswer } from '../../support/api.ts';
 import type { BillingWorld } from '../../support/billing-world.ts';
 import type { Random } from '../../support/random.ts';
 import { PLANS, type PlanTerms } from './plans.ts';
@@ -56,6 +58,10 @@ const WEBHOOK_SECRET = 'whsec_of_a_business';
 const METHODS = ['success', 'success', 'success', 'decline', '3ds', 'late'] as const;
 /** Share of the commands that are sent twice. */
 const TWICE = 0.05;
+/** Share of the commands whose connections to Postgres end in the middle. */
+const CUT = Number(process.env['BUSINESS_CUT'] ?? 0.05);
+/** Milliseconds in which a command is in the middle. */
+const COMMAND_MS = 40;
 
 export const monthsLater = (at: string, months: number): string => {
   const date = new Date(at);
@@ -153,8 +159,9 @@ export class Company {
   async #command(what: string, path: string, body: object, customer: Customer): Promise<any> {
     this.#commands += 1;
     const headers = { 'idempotency-key': `business-${this.#commands}` };
-    const send = () => this.#world.api.post(`/v1${path}`, body, headers);
-    const first = await send();
+    const send = () => this.#post(`/v1${path}`, body, headers);
+    const sendNow = () => this.#world.api.post(`/v1${path}`, body, headers);
+    const first = this.#random.chance(CUT) ? await this.#cutOff(what, sendNow) : await send();
     const isDone = first.status < 300;
     if (isDone && this.#random.chance(TWICE)) {
       const second = await send();
@@ -167,6 +174,32 @@ export class Company {
     this.#count(isDone ? what : `${what} refused: ${first.body.code} ${first.body.message}`);
     await this.readBank(customer);
     return isDone ? first.body : null;
+  }
+
+  /** Repeats a call while the database is unavailable: a connection that was cut off may be found later. */
+  async #post(path: string, body: object, headers: object = {}): Promise<TestAnswer> {
+    let answer = await this.#world.api.post(path, body, headers);
+    while (answer.status === 503) answer = await this.#world.api.post(path, body, headers);
+    return answer;
+  }
+
+  /** Ends the connections of the command while it runs, and repeats it until it is answered. */
+  async #cutOff(what: string, send: () => Promise<TestAnswer>): Promise<TestAnswer> {
+    const { pool } = this.#world.api;
+    const sent = send();
+    sent.catch(() => {});
+    await pool`select pg_sleep(${this.#random.below(COMMAND_MS) / 1000})`;
+    const { count } = await pool`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and usename = ${API_ROLE}`;
+    let answer = await sent;
+    const isLost = answer.status === 503;
+    while (answer.status === 503 || answer.body?.code === 'idempotency_key_in_use')
+      answer = await send();
+    this.#count(
+      isLost ? `cut off: ${what}` : `cut off too late or too early (${count} connections)`,
+    );
+    return answer;
   }
 
   #count(what: string): void {
@@ -331,7 +364,7 @@ export class Company {
   /** One random command of a customer or of a person of the company. */
   async act(customer: Customer): Promise<void> {
     customer.book.expire(this.now);
-    const { body } = await this.#world.api.post('/v1/invoices/search', {
+    const { body } = await this.#post('/v1/invoices/search', {
       customer_id: customer.id, invoice_status: ['FINALIZED'], limit: 200,
     }); // prettier-ignore
     const invoices: any[] = body.items.filter(
@@ -402,7 +435,7 @@ export class Company {
       'decline',
     ] as const);
     const { api } = this.#world;
-    await api.post(`/v1/test-gateway/payments/${payment.id}/outcome`, { outcome });
+    await this.#post(`/v1/test-gateway/payments/${payment.id}/outcome`, { outcome });
     this.#count(`gateway reports ${outcome}`);
     for (let again = this.#random.below(3); again > 0; again -= 1) {
       const raw = JSON.stringify({
@@ -577,7 +610,7 @@ export class Company {
 
   /** Invoices of the customer that a command has just issued. */
   async #bookNow(customer: Customer): Promise<void> {
-    const { body } = await this.#world.api.post('/v1/invoices/search', {
+    const { body } = await this.#post('/v1/invoices/search', {
       customer_id: customer.id, invoice_status: ['FINALIZED'], limit: 200,
       sort: [{ field: 'created_at', direction: 'asc' }],
     }); // prettier-ignore
@@ -592,7 +625,7 @@ export class Company {
     const [late] = index < 0 ? [] : this.#pending.splice(index, 1);
     if (late === undefined) return;
     const path = `/v1/test-gateway/payments/${late.id}/outcome`;
-    const { status } = await this.#world.api.post(path, { outcome: 'late' });
+    const { status } = await this.#post(path, { outcome: 'late' });
     this.#count(`late success ${status}`);
     await this.readBank(customer);
   }
@@ -601,7 +634,7 @@ export class Company {
   async everyInvoice(): Promise<any[]> {
     const found: any[] = [];
     for (;;) {
-      const { body } = await this.#world.api.post('/v1/invoices/search', {
+      const { body } = await this.#post('/v1/invoices/search', {
         limit: 1000, offset: found.length, sort: [{ field: 'created_at', direction: 'asc' }],
       }); // prettier-ignore
       found.push(...body.items);
