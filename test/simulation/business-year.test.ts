@@ -5,8 +5,9 @@ import { cents, Company, money } from './business/company.ts';
 
 /**
  * A year of a business by a test clock: random usage, payments, credits, refunds, credit notes, disputes,
- * voided invoices and cancellations; some are sent twice, some lose their connections in the middle. At each month's end every invoice and wallet agrees to the cent with a
- * naive ledger, and the identities of the ledger hold. A person runs other years and a larger business:
+ * voided invoices and cancellations; some are sent twice, some lose their connections in the middle. At each
+ * month's end every invoice and wallet agrees to the cent with a naive ledger, and the identities of the ledger
+ * hold. A person runs other years and a larger business:
  * `BUSINESS_SEED=7 BUSINESS_CUSTOMERS=100 BUSINESS_MONTHS=12`.
  */
 const CUSTOMERS = Number(process.env['BUSINESS_CUSTOMERS'] ?? 12);
