@@ -30,11 +30,11 @@ const PASSES_MAX = 50;
 type Turn = 'again' | 'wait' | 'done';
 
 /**
- * Moves test clocks that are being advanced from one due instant to the next (billing 22.1). At each instant the jobs of
- * `scheduled` that work on customers run for the customers of the clock, in their usual order, at the clock's
- * time, until none leaves anything due. Every step is stored before the next, so an advance that is
- * interrupted continues where it was, and the jobs repeat nothing. A record that cannot be processed stops the
- * clock at that instant. Clocks take turns, an instant each.
+ * Moves test clocks that are being advanced from one due instant to the next (billing 22.1). At each instant the jobs
+ * of `scheduled` that work on customers run for the customers of the clock, in their usual order, at the clock's
+ * time, until none leaves anything due. Every step is stored before the next, so an advance that is interrupted
+ * continues where it was, and the jobs repeat nothing. A record that cannot be processed stops the clock at that
+ * instant. Clocks take turns, an instant each.
  */
 export const advanceTestClocks = <Deps extends BillingDeps>(
   scheduled: readonly Job<Deps>[],

@@ -12,7 +12,8 @@ export interface Job<Deps> {
   readonly cron: string;
   /**
    * For jobs whose work belongs to customers. A run then processes the customers of its timeline only: those in
-   * real time, or those of one test clock (billing 22.2). An advance of a test clock runs these jobs at each due instant.
+   * real time, or those of one test clock (billing 22.2). An advance of a test clock runs these jobs at each due
+   * instant.
    */
   readonly ofCustomers?: OfCustomers;
   /** Returns what it did, for the log. */

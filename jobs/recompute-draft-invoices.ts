@@ -15,8 +15,8 @@ const PAGE_INVOICES = 200;
 
 /**
  * Computes drafts again that were last computed a day ago or earlier, where the setting
- * draft_invoice_recompute_config is enabled (billing 17.8). It finalizes nothing. A draft that cannot be computed stays as
- * it is, and is tried again by the next run.
+ * draft_invoice_recompute_config is enabled (billing 17.8). It finalizes nothing. A draft that cannot be computed
+ * stays as it is, and is tried again by the next run.
  */
 export const recomputeDraftInvoices: Job<BillingDeps> = {
   name: 'recompute-draft-invoices',

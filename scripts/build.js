@@ -39,7 +39,7 @@ const isCurrent = (stamp, paths) =>
   existsSync(stamp) && Math.max(...paths.map(changedAt)) < statSync(stamp).mtimeMs;
 
 const run = (script, args) => {
-  // Whoever builds: pages are built for people, without the checks that libraries make for developers.
+  // Pages are always built for production, without the checks that libraries make for developers.
   const env = { ...process.env, NODE_ENV: 'production' };
   const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit', env });
   if (status !== 0) process.exit(status ?? 1);

@@ -9,7 +9,9 @@ const FOLDERS = [
   'bench', 'test', 'docs',
 ]; // prettier-ignore
 
-/** `billing 2.4` or `tenancy S24`: a page of docs/rules and a rule of it; also the further ones of `billing 2.4, 4.5`. */
+/**
+ * `billing 2.4` or `tenancy S24`: a page of docs/rules and a rule of it; also the further ones of `billing 2.4, 4.5`.
+ */
 const CITATION =
   /\b(api|billing|money|metering|tenancy)(?:\s+(?:\*\s+|\/\/\s+|--\s+)?)(S?\d+(?:\.\d+)*(?:,? (?:and )?\d+\.\d+(?:\.\d+)?)*)/g;
 
@@ -41,4 +43,17 @@ test('every rule that is cited stands in docs/rules', () => {
   const cited = citations();
   expect(cited.length).toBeGreaterThan(500);
   expect(cited.filter(({ page, rule }) => !anchors.get(page)!.has(rule))).toEqual([]);
+});
+
+describe.each(['api', 'billing', 'money', 'metering', 'tenancy'])('docs/rules/%s.md', (page) => {
+  test('its rules are in order', () => {
+    const rules = [...anchorsOf(page)];
+    const inOrder = rules.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    expect(rules).toEqual(inOrder);
+  });
+
+  test('each sentence before an example ends with a mark', () => {
+    const text = readFileSync(join(root, `docs/rules/${page}.md`), 'utf8');
+    expect(text.match(/.{0,40}[^.:?!>\s]\s+\*Example:\*/g) ?? []).toEqual([]);
+  });
 });

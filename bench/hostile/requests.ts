@@ -197,7 +197,9 @@ function urlOf(
 /** Servers take a line of some 16 KB. */
 const URL_TEXT_MAX = 12_000;
 
-/** The text of a JSON string, or the JSON of anything else; half of a surrogate pair as the three bytes of its number. */
+/**
+ * The text of a JSON string, or the JSON of anything else; half of a surrogate pair as the three bytes of its number.
+ */
 function inUrl(json: string): string {
   if (json === '"\\ud800"') return '%ED%A0%80';
   const text = json.startsWith('"') ? (JSON.parse(json) as string) : json;

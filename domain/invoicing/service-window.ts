@@ -2,8 +2,8 @@ import { epochMs } from '../time/instant.ts';
 
 /**
  * Whether a row's service window overlaps `[from, to)` (billing 7.2, 3.1). A row of an
- * instant (start = end) overlaps when its instant is in the window. A row without dates always overlaps. A null bound is
- * open. An empty window contains nothing, except rows without dates.
+ * instant (start = end) overlaps when its instant is in the window. A row without dates always overlaps. A null bound
+ * is open. An empty window contains nothing, except rows without dates.
  */
 export function overlaps(
   serviceStart: string | null,

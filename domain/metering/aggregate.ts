@@ -45,9 +45,10 @@ export function answerUsage(
 /**
  * Answers one question over usage rows. A row counts when tenant, environment, meter version and customer
  * are equal, its dimensions match `filter_values` and none of `excluded_filter_values`, nothing in
- * `excluded_during` covers it, and its time is in `[start, end)`. With `reset_usage` NEVER, rows before `start` count too. Usage of several customers is
- * merged before aggregation. With a window, every window of the grid, cut to the period, is aggregated as
- * a period of its own, and earlier usage does not count. A query `by_time` has a window for each time.
+ * `excluded_during` covers it, and its time is in `[start, end)`. With `reset_usage` NEVER, rows before `start` count
+ * too. Usage of several customers is merged before aggregation. With a window, every window of the grid, cut to the
+ * period, is aggregated as a period of its own, and earlier usage does not count. A query `by_time` has a window for
+ * each time.
  */
 export function aggregate(query: UsageQuery, usage: readonly MeteredUsage[]): UsageAnswer {
   const start = epochMs(query.start);

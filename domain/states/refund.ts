@@ -15,10 +15,10 @@ export const REFUND_TRIGGERS = [
 export type RefundTrigger = (typeof REFUND_TRIGGERS)[number];
 
 /**
- * Money-semantics 21.4. `record`: the refund was made at the gateway (9.8). A refund to a wallet also moves by `succeed`, in its own transaction. A second
- * gateway delivery for a settled refund is ignored, and so is every delivery after a success. `cancel`: somebody
- * has cancelled the refund at the gateway; only the gateway knows whether it has begun. A retry creates
- * a new row and the failed row stays. The row stores whether it was retried.
+ * Money-semantics 21.4. `record`: the refund was made at the gateway (9.8). A refund to a wallet also moves by
+ * `succeed`, in its own transaction. A second gateway delivery for a settled refund is ignored, and so is every
+ * delivery after a success. `cancel`: somebody has cancelled the refund at the gateway; only the gateway knows
+ * whether it has begun. A retry creates a new row and the failed row stays. The row stores whether it was retried.
  */
 export const refundMachine: StateMachine<RefundStatus, RefundTrigger> = {
   noun: 'refund',

@@ -75,7 +75,10 @@ function scheduleOfPart(
     : { ...subscription, billing_anchor, start_date: before.until };
 }
 
-/** The billing period that contains an instant, ended by a plan change that begins the periods anew; null outside the paid time. */
+/**
+ * The billing period that contains an instant, ended by a plan change that begins the periods anew; null outside the
+ * paid time.
+ */
 export function paidPeriodAt(subscription: ScheduledSubscription, at: Instant): Period | null {
   const period = periodContaining(paidSchedule(subscription, at), at);
   const restart = restartsOf(subscription).find(({ until }) => until > at);

@@ -98,7 +98,8 @@ export interface TrialEnd {
 
 /**
  * Moves the end of a running trial to `newEnd`, now or later (billing 10.4). If `newEnd` is `at`,
- * the caller ends the trial now. `path` names the field of the request. Refuses a subscription that is not trialing, and a past instant.
+ * the caller ends the trial now. `path` names the field of the request. Refuses a subscription that is not trialing,
+ * and a past instant.
  */
 export function moveTrialEnd(
   subscription: { readonly subscription_status: SubscriptionStatus },

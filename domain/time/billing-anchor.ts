@@ -41,7 +41,10 @@ export function anchorAfterTrial(
   return subscription.billing_cycle === 'calendar' ? subscription.billing_anchor : trialEnd;
 }
 
-/** The boundary of the calendar unit at or after `start`: a day, a Monday, the first of a month, quarter, half-year or year. */
+/**
+ * The boundary of the calendar unit at or after `start`: a day, a Monday, the first of a month, quarter, half-year or
+ * year.
+ */
 export function calendarAnchor(start: Instant, period: RecurringPeriod, timezone: string): Instant {
   const zone = zoneOf(timezone);
   const ms = epochMs(start);

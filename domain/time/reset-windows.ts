@@ -25,8 +25,8 @@ export interface ResetWindow {
 /**
  * The window that contains an instant (billing 4). DAILY is the local calendar day. WEEKLY is
  * steps of seven days, longer periods are steps of the boundary function, both from the subscription's
- * anchor. NEVER is one window from its start. The first window begins with the subscription, and the last one ends with it at the latest.
- * An instant before the subscription is refused.
+ * anchor. NEVER is one window from its start. The first window begins with the subscription, and the last one ends
+ * with it at the latest. An instant before the subscription is refused.
  */
 export function resetWindowAt(
   schedule: ResetSchedule,

@@ -18,8 +18,8 @@ export interface CandidateWallet {
 /**
  * The wallets that pay an invoice with prepaid credits, in order of use (money 2.6.2): active,
  * PRE_PAID, in the invoice's currency or in the custom currency of the invoice (money 12.7), with credits that
- * may be used. The larger balance comes first, then the older wallet. `arrearsPeriodEnd` is the end of the period that the invoice bills; null without a
- * period.
+ * may be used. The larger balance comes first, then the older wallet. `arrearsPeriodEnd` is the end of the period
+ * that the invoice bills; null without a period.
  */
 export function prepaidWalletOrder(
   candidates: readonly CandidateWallet[],

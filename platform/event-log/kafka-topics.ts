@@ -117,7 +117,7 @@ async function readSettings(admin: Admin, name: string): Promise<Map<string, str
   );
 }
 
-/** Notifications are kept for a week; whoever needs them longer changes the topic. */
+/** Notifications are kept for a week; an operator can change the topic to keep them longer. */
 const NOTIFICATION_RETENTION_MS = 7 * 24 * 3_600_000;
 const NOTIFICATION_PARTITIONS = 12;
 

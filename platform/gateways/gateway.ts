@@ -25,7 +25,10 @@ export interface PaymentGateway {
   forgetMethod(gatewayMethodId: string): Promise<void>;
   refund(request: RefundRequest): Promise<GatewayRefund>;
   findRefund(gatewayRefundId: string): Promise<GatewayRefund | null>;
-  /** The event in a signed request; null if it concerns no record of this product. Throws 401 if the signature is wrong or older than five minutes. */
+  /**
+   * The event in a signed request; null if it concerns no record of this product. Throws 401 if the signature is
+   * wrong or older than five minutes.
+   */
   readEvent(raw: Buffer, headers: Headers, nowMs: number): GatewayEvent | null;
 }
 

@@ -89,8 +89,8 @@ export function assertAllowed(
 }
 
 /**
- * 403 `login_required` for a session whose person has not logged in, or confirmed the password, lately. Whoever
- * finds an open session must not take the tenant over. Keys of programs are not concerned (tenancy 14.5.8).
+ * 403 `login_required` for a session whose person has not logged in, or confirmed the password, lately. A
+ * stranger at an open session must not take the tenant over. Keys of programs are not concerned (tenancy 14.5.8).
  */
 export function assertRecentLogin(identity: Identity): void {
   if (identity.kind !== 'person' || identity.has_recent_login) return;

@@ -32,8 +32,9 @@ export interface Forgotten {
  * days (api 2), failed logins after a day (they delay guessing for minutes only), sessions with their
  * spent tokens a day after they ended or expired, uploaded files after seven days unless a task still reads
  * one, e-mails after seven days, attempts to send notifications after 30 days,
- * deliveries of notifications so many days after they ended (the notifications themselves stay in the timeline), payloads of delivered notifications after 90 days, logged requests after seven days, sign-ups and one-time tokens at their expiry, and networks from which an
- * account was not opened for 90 days.
+ * deliveries of notifications so many days after they ended (the notifications themselves stay in the timeline),
+ * payloads of delivered notifications after 90 days, logged requests after seven days, sign-ups and one-time tokens
+ * at their expiry, and networks from which an account was not opened for 90 days.
  */
 export async function forgetExpired(db: Db, deliveryDays = DELIVERY_DAYS): Promise<Forgotten> {
   const keys = await db`

@@ -37,9 +37,9 @@ export type TimeOfCustomer = (externalId: string) => number | null;
 export type CustomerTimes = (scope: Scope) => Promise<TimeOfCustomer | null>;
 
 /**
- * Reads the times of the customers of an environment that live by test clocks (billing 22.3). The answer is null if there are
- * none. Clocks are read at every call, so the times are current; the customers of a clock are read again only
- * after one of them has changed.
+ * Reads the times of the customers of an environment that live by test clocks (billing 22.3). The answer is null if
+ * there are none. Clocks are read at every call, so the times are current; the customers of a clock are read again
+ * only after one of them has changed.
  */
 export function createCustomerTimes(pool: Pool): CustomerTimes {
   const known = new Map<string, { readonly members: string; readonly externalIds: Set<string> }>();

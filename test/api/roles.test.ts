@@ -19,8 +19,8 @@ const PEOPLE = ['super_admin', 'all_writer', 'all_reader', 'nobody'];
 const ACCOUNTS = ['super_admin', 'event_ingestor', 'event_reader'];
 
 /**
- * The matrix of role, operation and environment, for keys and for persons, made from the route list: whoever
- * adds a route is in it. A refusal comes before the body is read, so nothing has to exist for the question
+ * The matrix of role, operation and environment, for keys and for persons, made from the route list: a new
+ * route is in it. A refusal comes before the body is read, so nothing has to exist for the question
  * (tenancy S6).
  */
 describe('role × operation × environment', () => {

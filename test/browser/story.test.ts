@@ -376,7 +376,8 @@ describeInBrowser('the console', (executable) => {
 
   /** One run delivers all that wait, one after the other for one record. */
   async function deliverAll(): Promise<void> {
-    // The endpoint of the other tenant has a name that does not exist here: its notifications would be tried again for days.
+    // The endpoint of the other tenant has a name that does not exist here: its notifications would be tried again
+    // for days.
     const other = shown.records.get('/webhooks/$id')!;
     const { status } = await shown.world.api.put(`/v1/webhooks/endpoints/${other}`, {
       enabled: false,

@@ -251,7 +251,8 @@ describe('usage of a meter that is set aside', () => {
     expect(await preview(sold.id)).toMatchObject(refused);
     expect((await preview(other.id)).status).toBe(200);
 
-    // A change to its present terms would be refused; a request that changes nothing makes no version of a healthy meter.
+    // A change to its present terms would be refused; a request that changes nothing makes no version of a healthy
+    // meter.
     expect((await api.put(`/v1/meters/${poisoned.id}`, { name: 'Still' })).status).toBe(400);
     const edited = await api.put(`/v1/meters/${poisoned.id}`, {
       aggregation: { type: 'SUM', expression: 'v * 2' },

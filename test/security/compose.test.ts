@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Whoever starts docker-compose.yml opens nothing to a network, and has no password that others know. */
+/** docker-compose.yml opens no port to a network and contains no known password. */
 describe('docker-compose.yml', () => {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   const file = readFileSync(join(root, 'docker-compose.yml'), 'utf8');

@@ -9,7 +9,10 @@ export interface TestClickHouse {
   drop(): Promise<void>;
 }
 
-/** A fresh ClickHouse database with all tables (some 200 ms), on the run's embedded server unless told otherwise. Drop it in `afterAll`. */
+/**
+ * A fresh ClickHouse database with all tables (some 200 ms), on the run's embedded server unless told otherwise. Drop
+ * it in `afterAll`.
+ */
 export async function createTestClickHouse(
   serverUrl = process.env['TEST_CLICKHOUSE_URL'],
 ): Promise<TestClickHouse> {

@@ -4,7 +4,9 @@ import { BillingError } from '../../domain/errors.ts';
 import type { UsageReader } from '../../domain/metering/usage.ts';
 import type { Pool } from '../../postgres/client.ts';
 
-/** Usage in memory, answered by the pure aggregator, for tests that are about what is billed and not about the store. */
+/**
+ * Usage in memory, answered by the pure aggregator, for tests that are about what is billed and not about the store.
+ */
 export interface UsageOracle {
   readonly reader: UsageReader;
   /** Adds one counted event of the meter's newest version; it lies below the watermark at once. */

@@ -11,8 +11,8 @@ import { syncCheckout } from './sync-checkout.ts';
 
 /**
  * Sets the outcome that a person chose at the test gateway. The payment then settles as with any gateway: by the
- * gateway's event and its state, never by what the browser says (money 11.31). With `timeout` the event is lost, and a later
- * poll finds the money. 400 for other gateways and for sessions that cannot be paid.
+ * gateway's event and its state, never by what the browser says (money 11.31). With `timeout` the event is lost, and
+ * a later poll finds the money. 400 for other gateways and for sessions that cannot be paid.
  */
 export async function tryOutcome(
   deps: BillingDeps,

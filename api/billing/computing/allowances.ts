@@ -44,8 +44,8 @@ export interface AllowanceFacts {
 }
 
 /**
- * Null if no source grants the line's meter anything in the cell, or if quotas do (billing 4.1, money 7.1). `windowed`: the price is
- * rated window by window.
+ * Null if no source grants the line's meter anything in the cell, or if quotas do (billing 4.1, money 7.1).
+ * `windowed`: the price is rated window by window.
  */
 export function cellAllowance(
   facts: AllowanceFacts,

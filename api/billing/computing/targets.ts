@@ -81,7 +81,9 @@ export function periodAfter(subscription: SubscriptionRow, period: Period): Peri
   return nextPeriod({ ...schedule, billing_anchor: period.end }, period.end);
 }
 
-/** The invoice of a period that has been ended within it, without advances: its usage and arrears (billing 13, 14.2). */
+/**
+ * The invoice of a period that has been ended within it, without advances: its usage and arrears (billing 13, 14.2).
+ */
 export function closedTarget(
   subscription: SubscriptionRow,
   period: Period,

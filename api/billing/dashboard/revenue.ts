@@ -11,8 +11,8 @@ import { groupBy } from '../../conventions/group-by.ts';
 
 /**
  * Rows of invoices issued in the period and still valid. Invoices that sell credits are not revenue: the usage that
- * the credits pay is. Voided and skipped invoices never are (money 19.12). `net` is the row's amount after its discounts. A null
- * end means now: nothing is issued later.
+ * the credits pay is. Voided and skipped invoices never are (money 19.12). `net` is the row's amount after its
+ * discounts. A null end means now: nothing is issued later.
  */
 const issuedRows = (db: Db, scope: Scope, start: Instant, end: Instant | null): Fragment => db`
   select i.customer_id, i.currency, i.finalized_at, l.price_type,

@@ -24,7 +24,10 @@ type Deps = Pick<ApiDeps, 'secretBox' | 'processClock' | 'publicUrl'>;
 
 const placeOf = (tenant_id: string) => ({ tenant_id, column: 'links.invoice_pdf' });
 
-/** An address that shows the document for one hour without a credential. The token is encrypted and bound to the tenant. */
+/**
+ * An address that shows the document for one hour without a credential. The token is encrypted and bound to the
+ * tenant.
+ */
 export function documentLink(deps: Deps, { scope, invoice_id, hasAnnex }: LinkedInvoice): string {
   const linked: z.infer<typeof Linked> = {
     environment_id: scope.environment_id,

@@ -17,8 +17,8 @@ export interface RecomputeReport {
 }
 
 /**
- * Computes drafts of subscriptions again and stores them, in one transaction. One that was changed meanwhile is left out.
- * Notifies of those whose amount changed.
+ * Computes drafts of subscriptions again and stores them, in one transaction. One that was changed meanwhile is left
+ * out. Notifies of those whose amount changed.
  */
 export async function recomputeDrafts(
   deps: BillingDeps,

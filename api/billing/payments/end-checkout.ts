@@ -12,8 +12,8 @@ import { endingOf } from '../records/checkout-ending.ts';
  * Ends the active session of a payment with the payment's outcome, in the transaction that settles it. What
  * waited for the payment is done or removed (money 11.11). If the paid request cannot be carried out any more,
  * the session fails and the money goes back (11.12). A session whose cancellation or expiry closes the page at
- * the gateway expires, also when the gateway's report of it arrives first (11.15). The caller holds the locks of the payment and its invoice.
- * Returns the invoice whose payment fields are still to be derived; null if there is none.
+ * the gateway expires, also when the gateway's report of it arrives first (11.15). The caller holds the locks of the
+ * payment and its invoice. Returns the invoice whose payment fields are still to be derived; null if there is none.
  */
 export async function endCheckout(
   tx: Transaction,

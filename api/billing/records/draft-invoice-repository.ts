@@ -3,8 +3,8 @@ import { livesBy, type ClockRef, type Timeline } from '../../../postgres/tables/
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 
 /**
- * Condition of a draft that is due to be computed again: of a subscription, without rows that a person wrote, not waiting
- * for a payment, last computed a day ago or earlier.
+ * Condition of a draft that is due to be computed again: of a subscription, without rows that a person wrote, not
+ * waiting for a payment, last computed a day ago or earlier.
  */
 const due = (db: Db, timeline: Timeline) => db`
   ${livesBy(db, timeline, db`invoices.customer_id`)}

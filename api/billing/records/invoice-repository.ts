@@ -67,7 +67,7 @@ export async function getInvoice(db: Db, scope: Scope, id: string): Promise<Invo
   return row;
 }
 
-/** The same, also if an ended checkout session has archived it: whoever knows its id sees what became of it. */
+/** The same, also if an ended checkout session has archived it: a caller who knows its id sees its outcome. */
 export async function getStoredInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord> {
   const [row] = await db<InvoiceRecord[]>`
     select * from invoices

@@ -47,7 +47,7 @@ export async function getSubscription(db: Db, scope: Scope, id: string): Promise
   return row;
 }
 
-/** The same, also if an ended checkout session has archived it: whoever knows its id sees what became of it. */
+/** The same, also if an ended checkout session has archived it: a caller who knows its id sees its outcome. */
 export async function getStoredSubscription(
   db: Db,
   scope: Scope,

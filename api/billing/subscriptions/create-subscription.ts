@@ -45,8 +45,9 @@ import { refuseContradictions, subscriptionTerms } from './terms.ts';
 
 /**
  * Creates a subscription with its line items and, if it has begun, its opening invoice, all in one
- * transaction; a draft has none (billing 10.1, 3.1, 10.5). The billing run invoices periods that are already over, oldest
- * first, one transaction each (1.6). With a checkout and an amount due it stays a draft until its session is paid.
+ * transaction; a draft has none (billing 10.1, 3.1, 10.5). The billing run invoices periods that are already over,
+ * oldest first, one transaction each (1.6). With a checkout and an amount due it stays a draft until its session is
+ * paid.
  */
 export async function createSubscription(
   tx: Transaction,

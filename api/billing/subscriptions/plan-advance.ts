@@ -122,8 +122,10 @@ function resuming(subscription: SubscriptionRow, at: string): Advance {
   const earlier_anchors = anchorsBefore(subscription, billing_anchor, current_period_start);
   const moved: SubscriptionRow = {
     ...subscription,
-    ...{ ...period, earlier_anchors },
-    ...{ ...NO_PAUSE, ...states },
+    ...period,
+    earlier_anchors,
+    ...NO_PAUSE,
+    ...states,
   };
   const none = { subscription, target: null, isIssuedAtOnce: true, isWrittenEmpty: false };
   if (!starts_new_period) return { ...none, after: () => withDue(moved) };

@@ -22,8 +22,8 @@ const PAGE_CUSTOMERS = 50;
 
 /**
  * Deletes the clock: cancels the subscriptions of its customers at the clock's time, without invoices, and
- * archives the customers; then it never moves again (billing 22.4). May be repeated. 409 `clock_advancing` while an advance
- * runs.
+ * archives the customers; then it never moves again (billing 22.4). May be repeated. 409 `clock_advancing` while an
+ * advance runs.
  */
 export async function deleteTestClock(
   deps: BillingDeps,

@@ -32,9 +32,9 @@ interface Lane {
  * A manual debit of a wallet; returns the wallet after it and after its evaluation. Debits of one environment
  * that arrive while a transaction runs share the next one, in their order (`debit-batch.ts`): 50 callers of one
  * wallet would otherwise wait for each other's commits. A debit then takes 1.3 ms of CPU instead of 9.8, three
- * quarters of it in Postgres (`bench/wallets.ts`, two cores under load). A wallet that another transaction has locked delays
- * only its own debits. An outage fails every debit of its transaction and nothing is written. A debit inside
- * a transaction of its caller, as with an `Idempotency-Key`, is done there.
+ * quarters of it in Postgres (`bench/wallets.ts`, two cores under load). A wallet that another transaction has locked
+ * delays only its own debits. An outage fails every debit of its transaction and nothing is written. A debit inside a
+ * transaction of its caller, as with an `Idempotency-Key`, is done there.
  */
 export async function debitWallet(
   deps: BillingDeps,

@@ -41,8 +41,8 @@ export interface ToppedUp {
 
 /**
  * Adds credits to the wallet: free credits, credits paid elsewhere, or credits sold by an invoice, which
- * become available with its payment, or at once if `invoice_config` says so (money 2.11.4). A purchase may have free bonus credits, in a separate row. A repeated
- * key returns the first row (money 2.10, 2.11).
+ * become available with its payment, or at once if `invoice_config` says so (money 2.11.4). A purchase may have free
+ * bonus credits, in a separate row. A repeated key returns the first row (money 2.10, 2.11).
  */
 export async function topUpWallet(
   tx: Transaction,

@@ -128,8 +128,8 @@ interface DatedState {
 }
 
 /**
- * Each state of each entitlement, the current ones first, in their order. An entitlement with a start before its creation is
- * known from that start: whoever writes it down late, or sells in the past of a test clock, says so (billing 4.7).
+ * Each state of each entitlement, the current ones first, in their order. An entitlement whose start lies before its
+ * creation stands from its start: it is entered late, or a test clock is behind real time (billing 4.7).
  */
 function datedStates(
   current: readonly EntitlementRow[],

@@ -8,7 +8,8 @@ type Level = { threshold: number; condition: 'above' | 'below' };
 /**
  * Merges the sent settings into the stored ones, level by level; null clears a level. The merged result is
  * validated: one direction for all levels, and thresholds in the order in which they are crossed (below:
- * critical ≤ warning ≤ info; above: the reverse). An enabled alert needs a level, a warning a critical level (money 4.2).
+ * critical ≤ warning ≤ info; above: the reverse). An enabled alert needs a level, a warning a critical level (money
+ * 4.2).
  */
 export function mergeAlertSettings(
   stored: AlertSettings | null,

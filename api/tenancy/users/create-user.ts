@@ -16,10 +16,10 @@ export const forbidden = (message: string): BillingError =>
   new BillingError('forbidden', 'permission_denied', message);
 
 /**
- * Invites a person, with a password that is shown once and an e-mail with which they choose their own, or creates a service account with permanent roles.
- * Only super admins invite people, and keys of service accounts never do; no caller grants more rights than
- * they hold (tenancy 14.2). A person invited with a key has access only to the key's environment
- * (tenancy 52).
+ * Invites a person, with a password that is shown once and an e-mail with which they choose their own, or creates a
+ * service account with permanent roles. Only super admins invite people, and keys of service accounts never do; no
+ * caller grants more rights than they hold (tenancy 14.2). A person invited with a key has access only to the key's
+ * environment (tenancy 52).
  */
 export async function createUser(
   deps: ApiDeps,

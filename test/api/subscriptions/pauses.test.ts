@@ -348,7 +348,7 @@ describe('a pause on a calendar with prorations (billing 12.4)', () => {
       ({ balance }: { balance: string }) => balance,
     );
 
-  test('the advance of the paused time returns to the wallet at the resumption, whoever resumes', async () => {
+  test('the advance of the paused time returns to the wallet at the resumption, by the job or by hand', async () => {
     const { subscription } = await prorated();
     await at('2026-01-11');
     expect((await post(subscription, 'pause', { dry_run: false })).status).toBe(200);

@@ -19,7 +19,10 @@ export interface AddonOfChange {
   readonly behaviour: 'carry' | 'drop';
 }
 
-/** The addons that have not ended at the effect of a plan change, each with its behaviour: `carry` unless asked otherwise. */
+/**
+ * The addons that have not ended at the effect of a plan change, each with its behaviour: `carry` unless asked
+ * otherwise.
+ */
 export async function addonsOfChange(
   tx: Transaction,
   { scope }: Caller,
