@@ -87,6 +87,11 @@ export async function createCoupon(api: ApiClient): Promise<void> {
 /** Usage of a month in usd, of the heaviest customer of a tenant with `EVENTS` events. */
 const SPEND = { warning: 200, critical: 500 };
 
+/** Turns on spend alerts: only subscriptions with levels of their own have any. */
+export async function enableSpendAlerts(api: ApiClient): Promise<void> {
+  await api.put('/settings/subscription_alert_config', { value: { alert_enabled: true } });
+}
+
 /** Raised when the usage of the running month costs more than a level. */
 export async function watchSpend(
   api: ApiClient,

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../demo/api-client.ts';
-import { createBenefits, createCoupon, LAUNCH_CODE, watchSpend } from './benefits.ts';
+import {
+  createBenefits,
+  createCoupon,
+  enableSpendAlerts,
+  LAUNCH_CODE,
+  watchSpend,
+} from './benefits.ts';
 import { createCatalog, type SeedCatalog } from './catalog.ts';
 import { seedCustomers, type SeedCustomer } from './customers.ts';
 import { DAY_MS, HOUR_MS, iso, monthsUntil, roundedUntil } from './months.ts';
@@ -64,6 +70,7 @@ export async function seedTenant(api: ApiClient, options: SeedOptions): Promise<
   const catalog = await createCatalog(api, startDate);
   await createBenefits(api, catalog, { events, startDate });
   await createCoupon(api);
+  await enableSpendAlerts(api);
   await configurePayments(api);
   const clock = await api.post<Created>('/test-clocks', {
     name: `Seed ${seed}`,
@@ -240,7 +247,7 @@ async function creditHalfOfFee(api: ApiClient, customer: Enrolled): Promise<void
   });
 }
 
-/** A mistake of a salesman: a part of the latest payment goes back to the card. */
+/** An overcharge: a part of the latest payment goes back to the card. */
 async function refundPart(api: ApiClient, customer: Enrolled): Promise<void> {
   const { items } = await api.post<{ items: Created[] }>('/payments/search', {
     customer_id: customer.id,

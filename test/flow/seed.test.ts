@@ -177,6 +177,10 @@ describe('the seeded environment', () => {
     await world.job('evaluate-alerts');
     const [watched] = await all('/alerts/setting/search');
     expect(watched).toMatchObject({ entity_type: 'subscription', enabled: true });
+    const raised = await all('/alerts/search', { entity_id: watched.entity_id });
+    expect(
+      raised.map(({ alert_type: type, alert_status: status }) => [type, status]),
+    ).toContainEqual(['subscription_spend', 'in_alarm']);
 
     await expect(run()).rejects.toThrow('already has plans');
     expect((await all('/invoices/search')).length).toBe(invoices.length);
