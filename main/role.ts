@@ -1,7 +1,7 @@
-import { isLostTypeLookup } from '../postgres/outage.ts';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { Registry } from 'prom-client';
+import { isLostTypeLookup } from '../postgres/outage.ts';
 import type { RoleReady } from './role-process.ts';
 import type { Runtime } from './runtime.ts';
 

@@ -1,21 +1,18 @@
-import type postgres from 'postgres';
 import { connectPostgres, type Db, type Pool, type PostgresOptions } from './client.ts';
-import { sendWithin, type Sendable } from './lost-transactions.ts';
-import { isPostgresOutage, isPostgresRace, isServerRefusal } from './outage.ts';
-
-/** What the driver answers a statement with. */
-export type Answer = postgres.RowList<postgres.Row[]>;
-
-/** Members of the driver's query that its types omit. Its version is pinned, and a test checks this. */
-export interface Statement extends Sendable {
-  handler: (statement: Statement) => void;
-}
+import {
+  OTHER_FUNCTIONS,
+  isStatement,
+  send,
+  type Answer,
+  type Statement,
+} from './driver-statement.ts';
+import { isOfDriver, isPostgresOutage } from './outage.ts';
 
 /**
  * A pool that is made of lanes: clients of the driver with one connection each. Only such a client may send a
  * begin, statements and a commit together (`sendInTransaction`); in a pool of several connections the driver waits
- * for the answer to the begin. Offers statements, `begin`, `options`, types and `end`. Keeps no other function of a
- * pool: it would run beside the lanes. Rejects if the server does not answer.
+ * for the answer to the begin. Offers statements, `begin`, `options`, types and `end`. Other functions of a pool
+ * are refused: they would run beside the lanes. Rejects if the server does not answer.
  */
 export async function connectLanes(options: PostgresOptions): Promise<Pool> {
   const maker = connectPostgres({ ...options, maxConnections: 1 });
@@ -30,8 +27,7 @@ export async function connectLanes(options: PostgresOptions): Promise<Pool> {
     apply(target, _this, given: [unknown, ...unknown[]]) {
       const made: unknown = Reflect.apply(target as never, undefined, given);
       // A call with a template creates a statement or a part of one; awaiting it decides.
-      if (made instanceof Promise)
-        (made as unknown as Statement).handler = (statement) => void lanes.sendAlone(statement);
+      if (isStatement(made)) made.handler = (statement) => void lanes.sendAlone(statement);
       return made;
     },
     get(target, property) {
@@ -39,7 +35,7 @@ export async function connectLanes(options: PostgresOptions): Promise<Pool> {
         return (...given: Parameters<Begin>) =>
           lanes.use((lane) => (lane.client.begin as Begin)(...given));
       if (property === 'end') return (given: { timeout?: number }) => lanes.end(given);
-      if (BESIDE_THE_LANES.has(property))
+      if (OTHER_FUNCTIONS.has(property))
         return () => {
           throw new Error(`${String(property)} would run beside the lanes`);
         };
@@ -51,10 +47,6 @@ export async function connectLanes(options: PostgresOptions): Promise<Pool> {
 }
 
 type Begin = (...given: unknown[]) => Promise<unknown>;
-
-const BESIDE_THE_LANES: ReadonlySet<string | symbol> = new Set([
-  'unsafe', 'file', 'reserve', 'listen', 'notify', 'subscribe', 'largeObject', 'close',
-]); // prettier-ignore
 
 const lanesOfPools = new WeakMap<Pool, Lanes>();
 
@@ -72,6 +64,7 @@ export class Lanes {
   readonly #free: Lane[];
   readonly #waiting: ((lane: Lane) => void)[] = [];
   readonly #options: PostgresOptions;
+  #isEnded = false;
 
   constructor(options: PostgresOptions) {
     this.#options = options;
@@ -84,8 +77,13 @@ export class Lanes {
     this.#free = this.#lanes.toReversed();
   }
 
-  /** Runs the work when a lane is free. No other work uses the lane until its promise is settled. */
+  /**
+   * Runs the work when a lane is free. No other work uses the lane until its promise is settled. Throws
+   * `CONNECTION_ENDED`, which the driver also uses, once the pool has ended.
+   */
   async use<T>(work: (lane: Lane) => Promise<T>): Promise<T> {
+    if (this.#isEnded)
+      throw Object.assign(new Error('The pool has ended.'), { code: 'CONNECTION_ENDED' });
     const lane = this.#free.pop() ?? (await new Promise<Lane>((got) => this.#waiting.push(got)));
     const { client } = lane;
     try {
@@ -139,6 +137,7 @@ export class Lanes {
   }
 
   async end(given: { timeout?: number }): Promise<void> {
+    this.#isEnded = true;
     await Promise.all(this.#lanes.map(({ client }) => client.end(given)));
   }
 
@@ -161,6 +160,7 @@ export class Lanes {
    * later answers for those of others. Statements that still wait in the client are rejected.
    */
   #replace(lane: Lane): void {
+    if (this.#isEnded) return;
     const { client } = lane;
     this.#connect(lane);
     void client.end({ timeout: 0 });
@@ -175,18 +175,7 @@ export async function sendInSteps(
 ): Promise<Answer> {
   const { answer } = await pool.begin(async (tx) => {
     await enter(tx);
-    return { answer: await sendWithin(tx, statement) };
+    return { answer: await send(tx, statement) };
   });
   return answer;
 }
-
-function send(client: Pool, statement: Statement): Promise<Answer> {
-  return new Promise((done, failed) => {
-    statement.resolve = done;
-    statement.reject = failed;
-    (client`` as unknown as Statement).handler(statement);
-  });
-}
-
-const isOfDriver = (error: unknown): boolean =>
-  !isServerRefusal(error) && !isPostgresRace(error) && !isPostgresOutage(error);

@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { errorCode, isNetworkOutage } from '../platform/network-outage.ts';
+import { isStatement } from './driver-statement.ts';
 
 /**
  * Ends a transaction with its connection. The driver lets the work of a transaction go on after its connection is
@@ -39,36 +40,6 @@ interface Life {
   lost: unknown;
 }
 
-/** Members of the driver's query that its types omit. Its version is pinned, and a test checks this. */
-interface Statement {
-  handler: (statement: Pick<Statement, 'reject'>) => void;
-  reject: (error: unknown) => void;
-}
-
-/** A statement of the driver, to which its result is given. */
-export interface Sendable extends Pick<Statement, 'reject'> {
-  resolve: (result: postgres.RowList<postgres.Row[]>) => void;
-}
-
-/** The state of each transaction of a pool of `endTransactionsWithTheirConnection`. */
-const lives = new WeakMap<object, Life>();
-
-/** Sends a statement that another pool made as one of the transaction. It must not have been sent yet. */
-export function sendWithin(
-  tx: postgres.TransactionSql,
-  statement: Sendable,
-): Promise<postgres.RowList<postgres.Row[]>> {
-  const life = lives.get(tx)!;
-  return new Promise((done, failed) => {
-    statement.resolve = done;
-    statement.reject = (error) => {
-      if (isLoss(error)) life.lost ??= error;
-      failed(error);
-    };
-    (tx`` as unknown as Statement).handler(statement);
-  });
-}
-
 /** Never settles once the connection is lost: the driver would send a commit or a rollback. */
 async function unlessLost(life: Life, work: () => unknown): Promise<unknown> {
   try {
@@ -82,7 +53,7 @@ async function unlessLost(life: Life, work: () => unknown): Promise<unknown> {
 
 /** The transaction, whose statements notice a lost connection and are refused after it. */
 function guarded(tx: postgres.TransactionSql, life: Life): postgres.TransactionSql {
-  const proxy = new Proxy(tx, {
+  return new Proxy(tx, {
     apply(target, _this, given: unknown[]) {
       return guardedStatement(Reflect.apply(target as never, undefined, given), life);
     },
@@ -102,24 +73,23 @@ function guarded(tx: postgres.TransactionSql, life: Life): postgres.TransactionS
       return value;
     },
   });
-  lives.set(proxy, life);
-  return proxy;
 }
 
 function guardedStatement(made: unknown, life: Life): unknown {
   if (!isStatement(made)) return made;
-  const { handler, reject } = made;
-  made.handler = (statement) =>
-    life.lost === null ? handler(statement) : statement.reject(life.lost);
-  made.reject = (error) => {
-    if (isLoss(error)) life.lost ??= error;
-    reject(error);
+  const { handler } = made;
+  // Also called with a statement of another pool (`send`).
+  made.handler = (statement) => {
+    if (life.lost !== null) return statement.reject(life.lost);
+    const { reject } = statement;
+    statement.reject = (error) => {
+      if (isLoss(error)) life.lost ??= error;
+      reject(error);
+    };
+    handler(statement);
   };
   return made;
 }
-
-/** Not the other values that a call of a transaction makes: identifiers and lists of values. */
-const isStatement = (made: unknown): made is Statement => made instanceof Promise;
 
 /** Whether the driver has lost the connection; for a connection that it has ended itself it sends nothing. */
 const isLoss = (error: unknown): boolean =>

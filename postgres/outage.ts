@@ -40,3 +40,7 @@ export const isPostgresRace = (error: unknown): boolean =>
 /** Whether the server refused the statement itself, so that a retry changes nothing. */
 export const isServerRefusal = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && !isPostgresOutage(error) && !isPostgresRace(error);
+
+/** Whether the driver itself failed, for example on a value that it cannot serialize. */
+export const isOfDriver = (error: unknown): boolean =>
+  !(error instanceof postgres.PostgresError) && !isPostgresOutage(error);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import postgres from 'postgres';
 import type { Db, Pool, PostgresOptions, Transaction } from './client.ts';
-import { connectLanes, lanesOf, sendInSteps, type Statement } from './lanes.ts';
+import { OTHER_FUNCTIONS, type Statement } from './driver-statement.ts';
+import { connectLanes, lanesOf, sendInSteps } from './lanes.ts';
 import { isServerRefusal } from './outage.ts';
 
 /** The role of statements of the API's callers: subject to row-level security, owns nothing. */
@@ -114,7 +115,7 @@ function proxyOf(pool: Pool, session: Session): Pool {
           });
         };
       assert(
-        session.scope === null || typeof property === 'symbol' || !OUTSIDE_SCOPE.has(property),
+        session.scope === null || !OTHER_FUNCTIONS.has(property),
         `${String(property)} would leave the scope`,
       );
       return Reflect.get(target, property) as unknown;
@@ -122,11 +123,6 @@ function proxyOf(pool: Pool, session: Session): Pool {
   });
 }
 type Work = (tx: Transaction) => Promise<unknown>;
-
-/** Other functions of a pool, which would run outside the session. */
-const OUTSIDE_SCOPE = new Set([
-  'unsafe', 'file', 'reserve', 'listen', 'notify', 'subscribe', 'largeObject', 'close', 'end',
-]); // prettier-ignore
 
 type Settings = readonly [
   role: string | null,

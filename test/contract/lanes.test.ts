@@ -152,6 +152,21 @@ describe('a pool of lanes', () => {
     await expectAnswers();
   });
 
+  test('a pool that has ended refuses statements and opens no connection', async () => {
+    const options = { url: relay.url, applicationName: 'ended', maxConnections: LANES };
+    const pool = (await connectAsApi(options))!;
+    await pool`select 1`;
+    await pool.end({ timeout: 1 });
+    for (const late of [pool`select 1`, pool.begin((tx) => tx`select 1`)])
+      await expect(late).rejects.toMatchObject({
+        code: 'CONNECTION_ENDED',
+        message: 'The pool has ended.',
+      });
+    await expect(
+      database.pool`select 1 from pg_stat_activity where application_name = 'ended'`,
+    ).resolves.toHaveLength(0);
+  });
+
   test.each(['unsafe', 'reserve', 'listen', 'notify'] as const)(
     'does not offer %s, which would run beside the lanes',
     (name) => {
