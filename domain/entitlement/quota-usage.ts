@@ -33,9 +33,14 @@ export interface QuotaMoment {
   readonly quantity: Decimal;
 }
 
+/** A window with the key of the slot that opened it. */
+interface SlotWindow extends QuotaWindow {
+  readonly slot: string;
+}
+
 export interface QuotaUsage {
   /** In the order in which they were opened. */
-  readonly windows: readonly QuotaWindow[];
+  readonly windows: readonly SlotWindow[];
   /** What is billed of each moment, in their order: usage beyond the quotas, and usage outside of windows. */
   readonly billed: readonly Decimal[];
   /** Whether a window covers the moment. */
@@ -89,7 +94,7 @@ export function quotaUsage(
   };
 }
 
-type OpenWindow = { -readonly [Key in keyof QuotaWindow]: QuotaWindow[Key] } & {
+type OpenWindow = { -readonly [Key in keyof SlotWindow]: SlotWindow[Key] } & {
   /** `end` in milliseconds. */
   readonly until: number;
 };
@@ -102,7 +107,7 @@ interface SlotState {
 }
 
 function openedBy(
-  { config, quota }: QuotaSlot,
+  { key: slot, config, quota }: QuotaSlot,
   cycle: Period,
   covered_until: Instant | null,
   { customer_timezone: timezone }: BillingRhythm,
@@ -112,7 +117,7 @@ function openedBy(
   if (period === null) return null;
   const { entitlement_id } = config;
   const until = epochMs(period.end);
-  return { ...period, until, entitlement_id, quota, used: ZERO, exhausted_at: null };
+  return { ...period, until, slot, entitlement_id, quota, used: ZERO, exhausted_at: null };
 }
 
 /** Counts usage in a window; the change of what is beyond the quota. */
@@ -151,7 +156,7 @@ function slotsInForce(
   };
 }
 
-/** Additive quotas share one slot; several sources of one parallel quota share its slot. */
+/** The slots by their keys; several sources of one entitlement, such as two associations of an addon, add up. */
 function keyed(configs: readonly QuotaConfig[]): ReadonlyMap<string, QuotaSlot> {
   const merged = new Map<string, QuotaConfig>();
   for (const config of configs) {
@@ -159,13 +164,7 @@ function keyed(configs: readonly QuotaConfig[]): ReadonlyMap<string, QuotaSlot> 
     const grant_quota = config.grant_quota.plus(known?.grant_quota ?? ZERO);
     merged.set(config.entitlement_id, { ...config, grant_quota });
   }
-  const slots = quotaSlots([...merged.values()]);
-  return new Map(
-    slots.map((slot) => [
-      slot.config.aggregation_mode === 'parallel' ? slot.config.entitlement_id : '',
-      slot,
-    ]),
-  );
+  return new Map(quotaSlots([...merged.values()]).map((slot) => [slot.key, slot]));
 }
 
 /** The uncut billing period of the subscription that contains an instant. */
@@ -206,10 +205,7 @@ export function quotaStates(
   const slots = [...slotsInForce(grants)(epochMs(at))];
   return slots.map(([key, { config, quota: next }]): QuotaState => {
     const window =
-      windows.findLast(
-        ({ entitlement_id, start, end }) =>
-          (key === '' || entitlement_id === key) && start <= at && at < end,
-      ) ?? null;
+      windows.findLast(({ slot, start, end }) => slot === key && start <= at && at < end) ?? null;
     const quota = window?.quota ?? next;
     const used = window?.used ?? ZERO;
     return {

@@ -69,26 +69,44 @@ const COUNTABLE: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'SUM_WI
 const COUNTABLE_ONLY =
   'quotas need a meter of COUNT, SUM or SUM_WITH_MULTIPLIER without windows, with a reset';
 
-/**
- * One slot of quotas. Additive configs share one slot, keyed by the lowest id; each parallel config has its
- * own
- * (money 7.5).
- */
+/** Quotas that open windows together (money 7.5). */
 export interface QuotaSlot {
+  /** Names the slot at every instant: `''` for additive quotas, otherwise the id of the entitlement. */
+  readonly key: string;
+  /** Of the lowest id. */
   readonly config: QuotaConfig;
   readonly quota: Decimal;
 }
 
+const isOfOneLength = (left: QuotaConfig, right: QuotaConfig): boolean =>
+  left.grant_duration_value === right.grant_duration_value &&
+  left.grant_duration_unit === right.grant_duration_unit;
+
+/**
+ * The slots of quotas that are in force together, the shared one first, then by id. Additive quotas share one slot;
+ * each parallel one has its own. A change of a plan or addon can leave a subscription with additive quotas of several
+ * lengths: those that are not as long as the one with the lowest id have slots of their own (money 7.2).
+ */
 export function quotaSlots(configs: readonly QuotaConfig[]): readonly QuotaSlot[] {
   const ordered = configs.toSorted((left, right) =>
     byText(left.entitlement_id, right.entitlement_id),
   );
-  const first = ordered[0];
-  if (first === undefined) return [];
-  if (first.aggregation_mode === 'parallel') {
-    return ordered.map((config) => ({ config, quota: config.grant_quota }));
-  }
-  return [{ config: first, quota: sum(ordered.map((config) => config.grant_quota)) }];
+  const first = ordered.find(({ aggregation_mode }) => aggregation_mode === 'additive');
+  const shared = ordered.filter(
+    (config) =>
+      first !== undefined && config.aggregation_mode === 'additive' && isOfOneLength(config, first),
+  );
+  const own = ordered.filter((config) => !shared.includes(config));
+  return [
+    ...(first === undefined
+      ? []
+      : [{ key: '', config: first, quota: sum(shared.map((config) => config.grant_quota)) }]),
+    ...own.map((config) => ({
+      key: config.entitlement_id,
+      config,
+      quota: config.grant_quota,
+    })),
+  ];
 }
 
 /** When a window may begin: a subscription's cycle, and the end of earlier windows of the slot. */

@@ -214,6 +214,21 @@ describe('several quotas', () => {
   });
 
   test.each([
+    // 200 at once: 170 are beyond the 30 of the addon, whose windows are its own.
+    ['length', { grant_duration_unit: 'week', grant_duration_value: 1 }],
+    ['mode', { aggregation_mode: 'parallel' }],
+  ])('a changed %s of the plan: the quota of the addon that does not fit any more has windows of its own', async (_what, change) => {
+    const of = await withAddon({ ...FIVE_HOURS, grant_quota: '30' }, 1);
+    await of.use('03-10T10:00', '200');
+    expect(rows(await preview(of))).toEqual(['70 130 70']);
+    const { status } = await world.api.put(`/v1/entitlements/${of.entitlement.id}`, change);
+    expect(status).toBe(200);
+    expect(rows(await preview(of))).toEqual(['170 30 170']);
+    const [invoice] = await closed(of, '04-01');
+    expect(rows(invoice)).toEqual(['170 30 170']);
+  }); // prettier-ignore
+
+  test.each([
     ['a limit beside a quota', { usage_limit: 5 }, 'a limit and a quota'],
     ['another mode', { ...FIVE_HOURS, aggregation_mode: 'parallel' }, 'additive and parallel quotas'],
     ['another length', { ...FIVE_HOURS, grant_duration_value: 6 }, 'additive quotas for windows of'],

@@ -86,6 +86,31 @@ describe('windows that usage opens (money 7.4 to 7.10)', () => {
     }); // prettier-ignore
   });
 
+  test('quotas that conflict: additive ones of the first length share windows, the others have their own', () => {
+    const conflicting = [
+      grant(),
+      grant({ entitlement_id: 'ent_2', grant_quota: new Decimal(20) }),
+      grant({ entitlement_id: 'ent_3', grant_duration_value: 7, grant_quota: new Decimal(130) }),
+      grant({ entitlement_id: 'ent_0', aggregation_mode: 'parallel', grant_quota: new Decimal(300) }),
+    ]; // prettier-ignore
+    expect(shown(conflicting, ['01T00:00', 125], ['01T05:00', 10])).toEqual({
+      windows: [
+        'ent_1 07-01T00:00..07-01T05:00 125/120',
+        'ent_0 07-01T00:00..07-01T05:00 125/300',
+        'ent_3 07-01T00:00..07-01T07:00 135/130',
+        'ent_1 07-01T05:00..07-01T10:00 10/120',
+        'ent_0 07-01T05:00..07-01T10:00 10/300',
+      ],
+      billed: [5, 5],
+    });
+    const usage = quotaUsage(conflicting, JULY, used(['01T00:00', 125]));
+    expect(
+      quotaStates(conflicting, usage, at('2026-07-01T06:00')).map(
+        ({ entitlement_id, left }) => `${entitlement_id} ${left}`,
+      ),
+    ).toEqual(['ent_1 120', 'ent_0 300', 'ent_3 5']);
+  });
+
   test('a quota that starts or ends within the cycle', () => {
     const late = grant({}, { start_date: at('2026-07-02'), end_date: at('2026-07-03T02:00') });
     expect(shown([late], ['01T00:00', 5], ['02T00:00', 7], ['03T01:00', 9], ['03T03:00', 11])).toEqual({
