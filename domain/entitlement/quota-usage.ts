@@ -88,7 +88,7 @@ export function quotaUsage(
     billed.push(changes.length === 0 ? quantity : once(changes, quantity));
   }
   return {
-    windows: windows.map(({ until: _, ...window }) => window),
+    windows: windows.map(({ until: _, over: __, ...window }) => window),
     billed,
     covered,
   };
@@ -97,6 +97,8 @@ export function quotaUsage(
 type OpenWindow = { -readonly [Key in keyof SlotWindow]: SlotWindow[Key] } & {
   /** `end` in milliseconds. */
   readonly until: number;
+  /** Usage beyond the quota so far. */
+  over: Decimal;
 };
 
 interface SlotState {
@@ -117,16 +119,26 @@ function openedBy(
   if (period === null) return null;
   const { entitlement_id } = config;
   const until = epochMs(period.end);
-  return { ...period, until, slot, entitlement_id, quota, used: ZERO, exhausted_at: null };
+  return {
+    ...period,
+    until,
+    slot,
+    entitlement_id,
+    quota,
+    used: ZERO,
+    over: ZERO,
+    exhausted_at: null,
+  };
 }
 
 /** Counts usage in a window; the change of what is beyond the quota. */
 function use(window: OpenWindow, quantity: Decimal, at: number): Decimal {
-  const before = quotaOverage([{ quota: window.quota, usage: window.used }]);
+  const before = window.over;
   window.used = window.used.plus(quantity);
   if (window.exhausted_at === null && quotaStatus(window.quota, window.used) === 'exhausted')
     window.exhausted_at = isoText(at);
-  return quotaOverage([{ quota: window.quota, usage: window.used }]).minus(before);
+  window.over = quotaOverage([{ quota: window.quota, usage: window.used }]);
+  return window.over.minus(before);
 }
 
 const once = (changes: readonly Decimal[], quantity: Decimal): Decimal =>
