@@ -19,7 +19,7 @@ import { BillingError } from '../domain/errors.ts';
 import { dueWindows } from '../domain/time/due-windows.ts';
 import { epochMs, isoText } from '../domain/time/instant.ts';
 import { failpoint } from '../platform/failpoint.ts';
-import type { Outbound } from '../platform/outbound/guarded-request.ts';
+import { AddressRefused, type Outbound } from '../platform/outbound/guarded-request.ts';
 import {
   putObject,
   StorageRefused,
@@ -38,9 +38,10 @@ const RETRY_MINUTES = [1, 5, 30, 120, 360];
 const SUMMARY_LENGTH_MAX = 500;
 
 /**
- * Exports the windows that are due over connections to storage (money 19.4). First every task gets one run for each window since its
- * last one. Then open runs are carried out, one of each tenant in turn. The names of the files depend on task and window only: a run
- * that a stopped process left is carried out again and replaces what it wrote.
+ * Exports the windows that are due over connections to storage (money 19.4). First every task gets one run for
+ * each window since its last one. Then open runs are carried out, one of each tenant in turn. The names of the
+ * files depend on task and window only: a run that a stopped process left is carried out again and replaces what
+ * it wrote.
  */
 export const runScheduledExports: Job<RunScheduledExportsDeps> = {
   name: 'run-scheduled-exports',
@@ -66,22 +67,21 @@ async function plan(deps: RunScheduledExportsDeps, run: JobRun): Promise<number>
   let planned = 0;
   for (;;) {
     const tasks = await tasksToPlan(deps.pool, after, TASKS_PER_PAGE);
-    for (const { task, planned_until } of tasks) {
+    const runs = tasks.flatMap(({ task, planned_until }) => {
       const scope = { tenant_id: task.tenant_id, environment_id: task.environment_id };
-      const windows = dueWindows(task.interval, planned_until, run.at);
-      if (windows.length === 0) continue;
-      const runs = windows.map((window) => ({
+      return dueWindows(task.interval, planned_until, run.at).map((window) => ({
         ...newRecord(deps, { scope, user_id: '' }, 'sched_run'),
         scheduled_task_id: task.id,
         mode: 'automatic' as const,
         window,
         scheduled_for: window.end,
       }));
+    });
+    if (runs.length > 0)
       planned += await deps.pool.begin(async (tx) => {
         await holdJobLease(tx, run.lease);
         return await planRuns(tx, runs);
       });
-    }
     if (tasks.length < TASKS_PER_PAGE || run.signal.aborted) return planned;
     after = tasks.at(-1)!.task.id;
   }
@@ -127,9 +127,11 @@ async function carryOut(
   }
 }
 
-/** What would fail again: refusals of the storage, and of our own rules. */
+/** What would fail again: refusals of the storage, of its address, and of our own rules. */
 const isFinal = (error: unknown): boolean =>
-  error instanceof StorageRefused || (error instanceof BillingError && !isOutage(error));
+  error instanceof StorageRefused ||
+  error instanceof AddressRefused ||
+  (error instanceof BillingError && !isOutage(error));
 
 const summaryOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, SUMMARY_LENGTH_MAX);

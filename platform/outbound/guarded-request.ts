@@ -22,12 +22,18 @@ export interface OutboundRequest {
   readonly timeoutMs?: number;
 }
 
+/**
+ * The rules exclude the address, or the name resolves to an address that is not public. The same request is refused
+ * again until its owner changes the URL or the name.
+ */
+export class AddressRefused extends Error {}
+
 /** Sends requests to addresses that tenants choose. */
 export interface Outbound {
   /**
    * Sends a POST request and follows no redirect. Rejects if the answer's head is not complete in time,
-   * or if the address is not allowed. A name is resolved once, all its addresses are checked, and the
-   * connection uses the checked result.
+   * and with `AddressRefused` if the address is not allowed. A name is resolved once, all its addresses are
+   * checked, and the connection uses the checked result.
    */
   post(request: OutboundRequest): Promise<OutboundAnswer>;
   /** The same with PUT. */
@@ -50,7 +56,7 @@ export function createOutbound(): Outbound {
   };
   const guarded = async (method: 'POST' | 'PUT', sent: OutboundRequest) => {
     const problem = outboundProblem(sent.url, sent.rules);
-    if (problem !== null) throw new Error(`The URL ${problem}.`);
+    if (problem !== null) throw new AddressRefused(`The URL ${problem}.`);
     const url = new URL(sent.url);
     const isExcepted = isAllowedHost(url, sent.rules);
     const pair = isExcepted ? agents.excepted : agents.checked;
@@ -133,9 +139,10 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
   resolve(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     const refused = addresses?.find(({ address }) => !isPublicAddress(address));
     if (error !== null) return callback(error, '', 0);
-    if (refused !== undefined || addresses.length === 0)
+    if (addresses.length === 0) return callback(new Error(`${hostname} has no address`), '', 0);
+    if (refused !== undefined)
       return callback(
-        new Error(`${hostname} resolves to ${refused?.address}, which is not a public address`),
+        new AddressRefused(`${hostname} resolves to an address that is not public`),
         '',
         0,
       );

@@ -32,7 +32,8 @@ const TIMEOUT_MS = 120_000;
 
 /**
  * Writes an object; an object with that key is replaced. `nowMs` is the time of the signature: storages accept 15
- * minutes of difference. Throws `StorageRefused` for a status 4xx except 408 and 429, and `Error` for everything that may pass later.
+ * minutes of difference. Throws `StorageRefused` for a status 4xx except 408 and 429, `AddressRefused` for a
+ * storage that the rules exclude, and `Error` for everything that may pass later.
  */
 export async function putObject(
   outbound: Pick<Outbound, 'put'>,

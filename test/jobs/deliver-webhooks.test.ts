@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { deliverWebhooks } from '../../jobs/deliver-webhooks.ts';
-import { runJob } from '../../jobs/run-job.ts';
 import { createOutbound, type Outbound } from '../../platform/outbound/guarded-request.ts';
 import { writeOutbox } from '../../postgres/tables/outbox.ts';
 import { startTestApi, type TestApi, type TestCaller } from '../support/api.ts';
+import { runAtNow } from '../support/job-run.ts';
 import { startReceiver, type TestReceiver } from '../support/receiver.ts';
 
 const HOUR = 3_600_000;
@@ -13,7 +13,6 @@ let api: TestApi;
 let outbound: Outbound;
 let receiver: TestReceiver;
 let caller: TestCaller;
-let ticks = 0;
 beforeAll(async () => {
   api = await startTestApi();
   outbound = createOutbound();
@@ -35,17 +34,8 @@ afterAll(async () => {
 });
 
 /** One run of the job at the test's time. */
-async function deliver(more: Partial<{ outbound: Outbound }> = {}) {
-  const at = new Date(api.clock.now()).toISOString();
-  const runner = { pool: api.pool, log: api.deps.log, holder: 'test', now: async () => at };
-  ticks += 1;
-  return await runJob(
-    runner,
-    deliverWebhooks,
-    { ...api.deps, outbound, ...more },
-    new Date(Date.UTC(2026, 0, 1) + ticks * 1000).toISOString(),
-  );
-}
+const deliver = (more: Partial<{ outbound: Outbound }> = {}) =>
+  runAtNow(api, deliverWebhooks, { ...api.deps, outbound, ...more });
 
 async function endpoint(body: object = {}, by: TestCaller = caller, at = receiver) {
   const made = await by.post('/v1/webhooks/endpoints', { url: `${at.url}/hook`, ...body });

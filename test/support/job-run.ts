@@ -1,4 +1,6 @@
-import type { JobRun } from '../../jobs/job.ts';
+import type { Job, JobReport, JobRun } from '../../jobs/job.ts';
+import { runJob } from '../../jobs/run-job.ts';
+import type { TestApi } from './api.ts';
 
 /** A run of a job at a time, in real time and without a lease, for jobs that hold none. */
 export const jobRunAt = (at: string): JobRun => ({
@@ -8,3 +10,21 @@ export const jobRunAt = (at: string): JobRun => ({
   lease: null as never,
   fail: () => {},
 });
+
+let ticks = Date.parse('2000-01-01T00:00:00Z');
+
+/**
+ * One run of a job at the time of the test's clock, as one process would. Null if it lost its lease or another
+ * process has it.
+ */
+export async function runAtNow<Deps>(
+  api: TestApi,
+  job: Job<Deps>,
+  deps: Deps,
+  stop?: AbortSignal,
+): Promise<JobReport | null> {
+  const now = async () => new Date(api.clock.now()).toISOString();
+  const runner = { pool: api.pool, log: api.deps.log, holder: 'test', now };
+  ticks += 60_000;
+  return await runJob(runner, job, deps, new Date(ticks).toISOString(), stop);
+}

@@ -1,16 +1,10 @@
 import { syncPlanPrices } from '../../jobs/sync-plan-prices.ts';
-import { runJob } from '../../jobs/run-job.ts';
 import type { TestApi } from './api.ts';
-
-let tick = Date.parse('2001-01-01T00:00:00Z');
+import { runAtNow } from './job-run.ts';
 
 /** One run of the job that works on open price syncs. */
-export async function runPriceSyncs(api: TestApi, stop?: AbortSignal) {
-  const now = async () => new Date(api.clock.now()).toISOString();
-  const runner = { pool: api.pool, log: api.deps.log, holder: 'test', now };
-  tick += 60_000;
-  return await runJob(runner, syncPlanPrices, api.deps, new Date(tick).toISOString(), stop);
-}
+export const runPriceSyncs = (api: TestApi, stop?: AbortSignal) =>
+  runAtNow(api, syncPlanPrices, api.deps, stop);
 
 /** Asks for a sync of the plan, lets the job do it, and answers the task as it is then. */
 export async function syncPrices(api: TestApi, plan: { id: string }): Promise<any> {

@@ -41,6 +41,13 @@ export async function findMeters(db: Db, scope: Scope, ids: readonly string[]): 
     select ${columns(db)} from meters where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
+/** Ids of the published meters of the environment, ascending. */
+export async function publishedMeterIds(db: Db, scope: Scope): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from meters where ${inScope(db, scope)} and status = 'published' order by id`;
+  return rows.map(({ id }) => id);
+}
+
 /** The meter, locked until the transaction ends: its versions are created one at a time. */
 export async function lockMeter(tx: Transaction, scope: Scope, id: string): Promise<MeterRow> {
   const [row] = await tx<MeterRow[]>`

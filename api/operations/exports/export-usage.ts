@@ -95,6 +95,10 @@ export async function exportUsage(
   return part.end(Buffer.from(after).toString('base64url'));
 }
 
+/** A part without rows: usage of an environment without meters. */
+export const noUsage = (as: ConstructorParameters<typeof PartWriter>[1]): ExportPart =>
+  new PartWriter(COLUMNS, as).end(null);
+
 function customerOf(cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString();
   if (text === '' || /[\u0000\ufffd]/.test(text))

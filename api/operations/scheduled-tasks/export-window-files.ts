@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import type { EventReader } from '../../../clickhouse/reading/event-reader.ts';
 import type { Period } from '../../../domain/time/instant.ts';
-import { inScope, type Scope } from '../../../postgres/client.ts';
 import { EXPORT_ROWS_MAX } from '../../../schemas/export.ts';
 import type { ScheduledTask } from '../../../schemas/scheduled-task.ts';
+import { publishedMeterIds } from '../../catalog/meters/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { exportEvents } from '../exports/export-events.ts';
 import { PartWriter, type ExportPart } from '../exports/export-part.ts';
-import { exportUsage } from '../exports/export-usage.ts';
+import { exportUsage, noUsage } from '../exports/export-usage.ts';
 import { columnsOf, exportedRows } from './exported-rows.ts';
 
 /** One file of a window. */
@@ -25,8 +25,9 @@ export type ExportDeps = Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'> & {
 const PART = { format: 'csv', limit: EXPORT_ROWS_MAX } as const;
 
 /**
- * The files of a task's window as CSV, one after another; at least one, so that a window without rows is visible too. A file has at
- * most 50,000 rows. The names depend on the task and the window only, so a repeated run replaces its files (money 19.4).
+ * The files of a task's window as CSV, one after another; at least one, so that a window without rows is
+ * visible too; of usage one for each meter. A file has at most 50,000 rows. The names depend on the task and the
+ * window only, so a repeated run replaces its files (money 19.4).
  */
 export async function* exportFiles(
   deps: ExportDeps,
@@ -61,11 +62,7 @@ async function* partsOf(
     case 'events':
       return yield* pages((cursor) => exportEvents(deps, task, { ...PART, ...times, cursor }));
     case 'usage_analytics':
-      for (const meter_id of await metersOf(deps, task))
-        yield* pages((cursor) =>
-          exportUsage(deps, task, { ...PART, ...times, meter_id, window_size: null, cursor }),
-        );
-      return;
+      return yield* usageParts(deps, task, times);
     default: {
       const columns = columnsOf(task.entity_type, task.job_config);
       let part = new PartWriter(columns, PART);
@@ -80,6 +77,20 @@ async function* partsOf(
   }
 }
 
+/** Meter by meter; one part without rows if there is no meter. */
+async function* usageParts(
+  deps: ExportDeps,
+  task: ScheduledTask,
+  times: { readonly start_time: string; readonly end_time: string },
+): AsyncGenerator<ExportPart> {
+  const meters = await publishedMeterIds(deps.pool, task);
+  if (meters.length === 0) yield noUsage(PART);
+  for (const meter_id of meters)
+    yield* pages((cursor) =>
+      exportUsage(deps, task, { ...PART, ...times, meter_id, window_size: null, cursor }),
+    );
+}
+
 async function* pages(
   read: (cursor: string | undefined) => Promise<ExportPart>,
 ): AsyncGenerator<ExportPart> {
@@ -90,11 +101,4 @@ async function* pages(
     if (part.next_cursor === null) return;
     cursor = part.next_cursor;
   }
-}
-
-/** The published meters of the environment, by id. */
-async function metersOf({ pool }: Pick<ExportDeps, 'pool'>, scope: Scope): Promise<string[]> {
-  const rows = await pool<{ id: string }[]>`
-    select id from meters where ${inScope(pool, scope)} and status = 'published' order by id`;
-  return rows.map(({ id }) => id);
 }

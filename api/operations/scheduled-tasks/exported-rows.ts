@@ -56,8 +56,8 @@ export function columnsOf(entity: StoredEntity, config: ScheduledTask['job_confi
 }
 
 /**
- * Pages of the rows of a window, by time and id: invoices that were finalized in it; credits (`credit_topups`) and debits (`credit_usage`) of wallets
- * that were written in it, in their present state.
+ * Pages of the rows of a window, by time and id: invoices that were finalized in it; credits (`credit_topups`)
+ * and debits (`credit_usage`) of wallets that were written in it, in their present state.
  */
 export async function* exportedRows(
   db: Db,

@@ -1,6 +1,7 @@
 import { notFound } from '../../../domain/errors.ts';
 import type { Period } from '../../../domain/time/instant.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { insertOf } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { ScheduledTask } from '../../../schemas/scheduled-task.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
@@ -116,7 +117,7 @@ export async function tasksToPlan(db: Db, after: string, limit: number): Promise
   return rows.map(({ planned_until, ...task }) => ({ task, planned_until }));
 }
 
-/** One row for each window of the task, however often it is asked for. Returns how many are new. */
+/** One row for each window of a task, however often it is asked for. Returns how many are new. */
 export async function planRuns(
   db: Db,
   runs: readonly (NewRun & { readonly scheduled_for: string })[],
@@ -129,7 +130,7 @@ export async function planRuns(
     due_at: run.created_at,
   }));
   const inserted = await db`
-    insert into scheduled_task_runs ${db(rows)}
+    ${insertOf(db, 'scheduled_task_runs', rows)}
     on conflict (scheduled_task_id, scheduled_for) where scheduled_for is not null do nothing`;
   return inserted.count;
 }
@@ -143,8 +144,8 @@ export interface DueRun extends Scope {
 }
 
 /**
- * Open runs whose time has come, one of each tenant in turn, oldest first; also those that a stopped process left. Runs of a task
- * that was deleted are not carried out.
+ * Open runs whose time has come, one of each tenant in turn, oldest first; also those that a stopped process
+ * left. Runs of a task that was deleted are not carried out.
  */
 export async function dueRuns(db: Db, at: string, limit: number): Promise<DueRun[]> {
   const rows = await db<
@@ -163,10 +164,15 @@ export async function dueRuns(db: Db, at: string, limit: number): Promise<DueRun
               from scheduled_task_runs r join scheduled_tasks t on t.id = r.scheduled_task_id
              where r.run_status in ('PENDING', 'PROCESSING') and r.due_at <= ${at} and t.status = 'published') due
      order by turn, due_at, id limit ${limit}`;
-  const runs: DueRun[] = [];
-  for (const { task_id, start_time: start, end_time: end, ...run } of rows)
-    runs.push({ ...run, window: { start, end }, task: await getScheduledTask(db, run, task_id) });
-  return runs;
+  const ids = [...new Set(rows.map(({ task_id }) => task_id))];
+  const tasks = await db<ScheduledTask[]>`
+    select ${columns(db)} from scheduled_tasks where id ${oneOf(db, ids)}`;
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  return rows.map(({ task_id, start_time: start, end_time: end, ...run }) => ({
+    ...run,
+    window: { start, end },
+    task: byId.get(task_id)!,
+  }));
 }
 
 /** How a run stands. */

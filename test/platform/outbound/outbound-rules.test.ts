@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createOutbound } from '../../../platform/outbound/guarded-request.ts';
+import { AddressRefused, createOutbound } from '../../../platform/outbound/guarded-request.ts';
 import { outboundProblem } from '../../../platform/outbound/outbound-rules.ts';
 import { isPublicAddress } from '../../../platform/outbound/public-address.ts';
 
@@ -73,7 +73,7 @@ describe('a connection', () => {
     const { port } = (server.address() ?? { port: 8090 }) as AddressInfo;
     const url = `http://${host}:${port}/`;
     const sent = { url, headers: {}, body: '{}', rules: development };
-    await expect(outbound.post(sent)).rejects.toThrow();
+    await expect(outbound.post(sent)).rejects.toThrow(AddressRefused);
     expect(connections).toBe(0);
     outbound.close();
     await new Promise((resolve) => server.close(resolve));
