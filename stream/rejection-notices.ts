@@ -96,7 +96,7 @@ function propertiesOf({ properties }: MeteredEvent): Record<string, unknown> | n
 
 const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
-/** The published customer of each rejected event; null if there is none. */
+/** Returns a function that gives the id of the published customer of a rejected event, or null. */
 async function findCustomerIds(
   tx: Transaction,
   rows: readonly Rejection[],
