@@ -40,6 +40,8 @@ export interface Subscription {
   readonly start: string;
   /** Exclusive; null runs on. */
   end: string | null;
+  /** The fee of a period that began at `end` was already due when it was cancelled, and is not credited (billing 5.2). */
+  isCancelledAtOnce: boolean;
 }
 
 export interface Customer {
@@ -213,7 +215,13 @@ export class Company {
       billing_period: 'MONTHLY', billing_period_count: 1,
     }, customer); // prettier-ignore
     if (body === null) throw new Error(`no subscription: ${JSON.stringify(this.tally)}`);
-    customer.subscriptions.push({ id: body.id, plan: plan.terms, start: this.now, end: null });
+    customer.subscriptions.push({
+      id: body.id,
+      plan: plan.terms,
+      start: this.now,
+      end: null,
+      isCancelledAtOnce: false,
+    });
     if (plan.terms.credits > 0) this.#grant(customer, plan.terms, this.now);
     await this.#bookNow(customer);
   }
@@ -605,6 +613,7 @@ export class Company {
     let month = 1;
     while (monthsLater(running.start, month) <= this.now) month += 1;
     running.end = isNow ? this.now : monthsLater(running.start, month);
+    running.isCancelledAtOnce = isNow;
     await this.#bookNow(customer);
   }
 
@@ -646,7 +655,7 @@ export class Company {
 /** What the subscription's invoice must ask for, by the plan's terms and what the customer used. */
 function expectedCharge(
   customer: Customer,
-  { plan, start, end }: Subscription,
+  { plan, start, end, isCancelledAtOnce }: Subscription,
   invoice: any,
 ): { usage: number; fee: number } {
   if (invoice.billing_reason === 'SUBSCRIPTION_CREATE') return { usage: 0, fee: plan.fee };
@@ -659,6 +668,8 @@ function expectedCharge(
   let month = 1;
   while (monthsLater(start, month) < invoice.period_end) month += 1;
   const isBoundary = monthsLater(start, month) === invoice.period_end;
-  const goesOn = isBoundary && (end === null || invoice.period_end < end);
+  const hasNext =
+    end === null || invoice.period_end < end || (isCancelledAtOnce && invoice.period_end === end);
+  const goesOn = isBoundary && hasNext && invoice.billing_reason === 'SUBSCRIPTION_CYCLE';
   return { usage: plan.charge(units), fee: goesOn ? plan.fee : 0 };
 }
