@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { name, optionalMetadata, optionalText, pairs, recordFields, text } from './primitives.ts';
 import { searchSchemas } from './search.ts';
+import { bucket, COMPRESSIONS, ENCRYPTIONS } from './storage.ts';
 import { BILLING_PERIODS, CONNECTION_PROVIDERS, SYNCED_ENTITIES } from './words.ts';
 
 /**
@@ -19,12 +20,13 @@ const perEntity = <Value extends z.ZodType>(value: Value) =>
     Value
   >;
 
+/** What scheduled exports over the connection take where their `job_config` is silent. */
 const S3Export = z.object({
-  bucket: text().nullish(),
+  bucket: bucket.nullish(),
   region: text(64).nullish(),
   key_prefix: text(512).nullish(),
-  compression: z.enum(['none', 'gzip']).nullish(),
-  encryption: z.enum(['AES256', 'aws:kms', 'aws:kms:dsse']).nullish(),
+  compression: z.enum(COMPRESSIONS).nullish(),
+  encryption: z.enum(ENCRYPTIONS).nullish(),
 });
 const AwsMarketplace = z.object({ region: text(64).nullish() });
 const InvoiceSyncSettings = z.object({

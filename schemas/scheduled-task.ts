@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { id, instant, matching, name, recordFields, text, time } from './primitives.ts';
+import { id, instant, name, recordFields, text, time } from './primitives.ts';
 import { searchSchemas } from './search.ts';
+import { bucket, COMPRESSIONS, ENCRYPTIONS } from './storage.ts';
 import { EXPORT_ENTITY_TYPES, EXPORT_INTERVALS } from './words.ts';
-
-const COMPRESSIONS = ['none', 'gzip'] as const;
-const ENCRYPTIONS = ['AES256', 'aws:kms', 'aws:kms:dsse'] as const;
 
 const ExportMetadataField = z.object({
   entity_type: z.enum(['customer', 'wallet']),
@@ -12,15 +10,11 @@ const ExportMetadataField = z.object({
   column_name: text().nullish(),
 });
 
-/** Destination and format of an export. */
+/** Destination and format of an export; what is not said is that of the connection (`sync_config.s3`). */
 export const S3JobConfigBody = z
   .object({
-    bucket: matching(
-      /^[a-z0-9][a-z0-9.-]{0,61}[a-z0-9]$|^[a-z0-9]$/,
-      63,
-      'must be the name of a bucket',
-    ),
-    region: name(64),
+    bucket: bucket.nullish(),
+    region: name(64).nullish(),
     key_prefix: text(512).nullish(),
     compression: z.enum(COMPRESSIONS).nullish(),
     encryption: z.enum(ENCRYPTIONS).nullish(),
@@ -34,11 +28,11 @@ export const S3JobConfigBody = z
     export_metadata_fields: z.array(ExportMetadataField).max(100).nullish(),
   })
   .transform((config) => ({
-    bucket: config.bucket,
-    region: config.region,
-    key_prefix: config.key_prefix ?? '',
-    compression: config.compression ?? ('none' as const),
-    encryption: config.encryption ?? ('AES256' as const),
+    bucket: config.bucket ?? null,
+    region: config.region ?? null,
+    key_prefix: config.key_prefix ?? null,
+    compression: config.compression ?? null,
+    encryption: config.encryption ?? null,
     endpoint_url: config.endpoint_url || null,
     use_path_style: config.use_path_style ?? false,
     export_metadata_fields: (config.export_metadata_fields ?? []).map((field) => ({
@@ -46,6 +40,8 @@ export const S3JobConfigBody = z
       column_name: field.column_name || field.field_key,
     })),
   }));
+
+export type S3JobConfigBody = z.output<typeof S3JobConfigBody>;
 
 export const S3JobConfig = z
   .object({

@@ -14,6 +14,7 @@ import { pageOf } from '../../../schemas/search.ts';
 import { lockConnection } from '../../tenancy/connections/repository.ts';
 import { changed, newRecord } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
+import { jobConfigOf } from './job-config.ts';
 import {
   getScheduledTask,
   insertRun,
@@ -34,7 +35,7 @@ export const scheduledTaskRoutes = [
     answer: ScheduledTask,
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
-        const { connection_id, enabled, ...terms } = call.body;
+        const { connection_id, enabled, job_config, ...terms } = call.body;
         const connection = await lockConnection(tx, call.scope, connection_id);
         if (connection.provider_type !== 's3')
           throw invalidField(
@@ -46,6 +47,7 @@ export const scheduledTaskRoutes = [
           connection_id,
           enabled: enabled ?? true,
           ...terms,
+          job_config: jobConfigOf(job_config, connection.sync_config.s3),
         });
       }),
   }),

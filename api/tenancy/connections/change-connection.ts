@@ -1,3 +1,4 @@
+import { invalidField } from '../../../domain/errors.ts';
 import type { SecretBox } from '../../../platform/secret-box.ts';
 import { inScope, type Transaction } from '../../../postgres/client.ts';
 import type {
@@ -29,6 +30,7 @@ export async function createConnection(
   caller: Caller,
   body: CreateConnectionBody,
 ): Promise<Connection> {
+  refuseForeignStorage(body.provider_type, body.sync_config);
   if (body.provider_type === 'test') await assertTestGateway(tx, deps, caller.scope);
   return await insertConnection(tx, {
     ...newRecord(deps, caller, 'conn'),
@@ -50,6 +52,7 @@ export async function updateConnection(
 ): Promise<Connection> {
   const { encrypted_secret_data: secrets, sync_config, ...rest } = body;
   const connection = await lockConnection(tx, caller.scope, id);
+  refuseForeignStorage(connection.provider_type, sync_config);
   return await updateConnectionRow(tx, caller.scope, id, {
     ...sent(rest),
     ...(secrets === undefined ? {} : { secret_data: sealed(deps.secretBox, caller, secrets) }),
@@ -76,6 +79,15 @@ export async function deleteConnection(
   await tx`
     update scheduled_tasks set ${tx({ status: 'archived', enabled: false, ...change })}
      where ${inScope(tx, caller.scope)} and connection_id = ${id} and status = 'published'`;
+}
+
+/** Exports go over connections to storage only. */
+function refuseForeignStorage(
+  provider: Connection['provider_type'],
+  sync_config: CreateConnectionBody['sync_config'],
+): void {
+  if (provider !== 's3' && sync_config?.s3 != null)
+    throw invalidField('sync_config.s3', `a connection to ${provider} exports nothing`);
 }
 
 function sealed(secretBox: SecretBox, { scope }: Caller, secrets: Secrets): string | null {

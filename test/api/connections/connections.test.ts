@@ -187,6 +187,8 @@ describe('connections', () => {
     ['encrypted_secret_data', { encrypted_secret_data: 'text' }],
     ['encrypted_secret_data.a', { encrypted_secret_data: { a: { b: 1 } } }],
     ['sync_config.customer.inbound', { sync_config: { customer: { inbound: 'yes' } } }],
+    ['sync_config.s3', { sync_config: { s3: { bucket: 'b' } } }],
+    ['sync_config.s3.bucket', { sync_config: { s3: { bucket: '../etc' } } }],
     ['sync_config.s3.compression', { sync_config: { s3: { compression: 'zip' } } }],
     ['metadata.n', { metadata: { n: 1 } }],
   ])('400: %s %j', async (path, fields) => {

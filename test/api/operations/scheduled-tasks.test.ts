@@ -56,6 +56,24 @@ describe('scheduled exports', () => {
     expect((await list('')).items).toEqual([]);
   });
 
+  test('what job_config leaves out is that of the connection, as it is then', async () => {
+    const s3 = {
+      bucket: 'archive', region: 'eu-north-1', key_prefix: 'usage/', compression: 'gzip', encryption: 'aws:kms',
+    }; // prettier-ignore
+    const path = `/v1/connections/${connection}`;
+    expect((await caller.put(path, { sync_config: { s3 } })).status).toBe(200);
+    const whole = await create({ job_config: {} });
+    expect([whole.status, whole.body.job_config]).toMatchObject([201, s3]);
+    const own = { bucket: 'b', key_prefix: '', compression: 'none' };
+    const mixed = await create({ job_config: own });
+    expect([mixed.status, mixed.body.job_config]).toMatchObject([201, { ...s3, ...own }]);
+    await caller.put(path, { sync_config: { s3: null } });
+    const task = (await caller.get(`/v1/tasks/scheduled/${whole.body.id}`)).body;
+    expect(task.job_config).toEqual(whole.body.job_config);
+    const { status, body } = await create({ job_config: {} });
+    expect([status, body.details[0].path]).toEqual([400, 'job_config.bucket']);
+  });
+
   test('a run: of the window that is named, or of the last whole one; it stands in the workflows', async () => {
     const { body: task } = await create();
     const run = (body?: object) => caller.post(`/v1/tasks/scheduled/${task.id}/run`, body);
@@ -97,6 +115,7 @@ describe('scheduled exports', () => {
     ['entity_type', { entity_type: 'plans' }],
     ['job_config', { job_config: undefined }],
     ['job_config.bucket', { job_config: { region: 'x' } }],
+    ['job_config.region', { job_config: { bucket: 'b' } }],
     ['job_config.bucket', { job_config: { bucket: '../etc', region: 'x' } }],
     [
       'job_config.endpoint_url',
