@@ -28,6 +28,7 @@ import { logMissedCorrections } from './log-corrections.ts';
 import { reconcilePayments } from './reconcile-payments.ts';
 import { notifyOverdueInvoices } from './notify-overdue-invoices.ts';
 import { notifyRenewals } from './notify-renewals.ts';
+import { onboardCustomers } from './onboard-customers.ts';
 import { recomputeDraftInvoices } from './recompute-draft-invoices.ts';
 import { runScheduledExports, type RunScheduledExportsDeps } from './run-scheduled-exports.ts';
 import { syncPlanPrices } from './sync-plan-prices.ts';
@@ -42,6 +43,7 @@ export type JobDeps = FinalizeDraftInvoicesDeps &
 
 /** Jobs of which each run takes the work of all tenants, in the order of an advance. */
 const SCHEDULED: readonly Job<JobDeps>[] = [
+  onboardCustomers,
   closeBillingPeriods,
   applyCreditGrants,
   evaluateWallets,

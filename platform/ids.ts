@@ -11,7 +11,7 @@ export const ID_PREFIXES = [
   'tenant', 'user', 'env', 'secret', 'setting',
   'plan', 'price', 'price_unit', 'feat', 'meter', 'ent', 'addon', 'addon_assoc', 'group',
   'coupon', 'coupon_assoc', 'coupon_app', 'cost', 'conn',
-  'cust', 'contact', 'clock', 'subs', 'subs_line', 'phase', 'sched', 'pause', 'subs_change',
+  'cust', 'contact', 'onboard', 'clock', 'subs', 'subs_line', 'phase', 'sched', 'pause', 'subs_change',
   'inv', 'inv_line', 'pay', 'attempt', 'pm', 'refund', 'cn', 'cn_line',
   'wallet', 'wtxn', 'cg', 'cga',
   'taxrate', 'ta', 'taxapp',

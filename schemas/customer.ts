@@ -109,8 +109,10 @@ export const CreateCustomerBody = z
     tax_rate_overrides: z.array(TaxRateOverride).max(50).nullish(),
     /** The test clock whose time the customer lives by; not in production. */
     test_clock_id: optionalId,
-    /** Has no effect: no actions run when a customer is created. */
+    /** True: no action of the setting customer_onboarding runs for the customer. */
     skip_onboarding_workflow: z.boolean().nullish(),
+    /** One of the setting's `custom_workflows`, in place of its actions. */
+    onboarding_workflow_name: text().nullish(),
   })
   .refine(sameTimezone, timezonesDiffer);
 export type CreateCustomerBody = z.output<typeof CreateCustomerBody>;

@@ -27,7 +27,7 @@ const execution = {
   total_duration: nullableText,
 };
 
-/** Background work: the import of a file, the run of a scheduled export. */
+/** Background work: the import of a file, the run of a scheduled export, the onboarding of a customer. */
 export const Workflow = z
   .object({
     ...execution,

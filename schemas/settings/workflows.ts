@@ -9,14 +9,14 @@ import {
   positiveDecimal,
   time,
 } from '../primitives.ts';
-import { CREDIT_GRANT_EXPIRATION_UNITS, FEATURE_TYPES } from '../words.ts';
+import { BILLING_PERIODS, CREDIT_GRANT_EXPIRATION_UNITS, FEATURE_TYPES } from '../words.ts';
 
 const CreateCustomer = z.object({
   action: z.literal('create_customer'),
   default_user_id: optionalText(),
 });
 
-/** A wallet for every new customer; its initial credits may expire. */
+/** A wallet for every new customer; its initial credits may expire, counted by the calendar of the customer. */
 const CreateWallet = z
   .object({
     action: z.literal('create_wallet'),
@@ -40,9 +40,15 @@ const CreateWallet = z
       refuse('initial_credits_to_load', 'must be above 0 where credits expire');
   });
 
+/**
+ * A subscription from `start_date`, or from the customer's creation. Without `currency` and `billing_period` they are
+ * those of the plan's prices.
+ */
 const CreateSubscription = z.object({
   action: z.literal('create_subscription'),
   plan_id: name(),
+  currency: currency.nullish(),
+  billing_period: z.enum(BILLING_PERIODS).nullish(),
   billing_cycle: z.enum(['anniversary', 'calendar']).optional(),
   start_date: time.nullish(),
 });
@@ -76,15 +82,19 @@ const Actions = z
         context.addIssue({ code: 'custom', path: [index, 'action'], message: 'must be the first' });
   });
 
-/** This version runs no actions, so it stores none: a value with actions is refused. */
+/** This version runs none of these actions, so it stores none: a value with actions is refused. */
 const NoActions = Actions.refine((actions) => actions.length === 0, onlyEmpty('actions'));
 
-/** Actions that run automatically for a new customer. */
+const OnboardingAction = z.discriminatedUnion('action', [CreateWallet, CreateSubscription]);
+export type OnboardingAction = z.output<typeof OnboardingAction>;
+const OnboardingActions = z.array(OnboardingAction).max(10);
+
+/** Actions that run automatically for a customer that a request creates, in their order. */
 export const CustomerOnboarding = z.object({
   workflow_type: z.literal('customer_onboarding').optional(),
-  actions: NoActions.optional(),
-  /** Other lists of actions, which a new customer may select. */
-  custom_workflows: pairs(NoActions, 50, name()).optional(),
+  actions: OnboardingActions.optional(),
+  /** Other lists of actions, which the request may name in place of `actions`. */
+  custom_workflows: pairs(OnboardingActions, 50, name()).optional(),
 });
 export const CUSTOMER_ONBOARDING_DEFAULT = { workflow_type: 'customer_onboarding', actions: [] };
 

@@ -5,8 +5,8 @@ import { problemsOf, toApi, toForm } from '../../web/pages/settings/values.ts';
 const keys = Object.keys(FORMS) as FormKey[];
 const defaultOf = (key: FormKey) => SETTINGS[key].default as Record<string, unknown>;
 
-/** They take an empty list only: this version runs no actions and has no rules of analytics. */
-const WITHOUT_EFFECT = [
+/** Settings for requests only: lists of actions and rules. */
+const WITHOUT_FORM = [
   'custom_analytics_config',
   'customer_onboarding',
   'prepare_processed_events_config',
@@ -47,8 +47,8 @@ const FILLED: Partial<Record<FormKey, Record<string, unknown>>> = {
 };
 
 describe('forms of the settings', () => {
-  test('every setting with an effect has a form', () => {
-    expect([...keys, ...WITHOUT_EFFECT].sort()).toEqual(Object.keys(SETTINGS).sort());
+  test('every other setting has a form', () => {
+    expect([...keys, ...WITHOUT_FORM].sort()).toEqual(Object.keys(SETTINGS).sort());
   });
 
   test.each(keys)('%s: what was read and not changed is sent as it was read', (key) => {

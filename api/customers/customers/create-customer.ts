@@ -11,6 +11,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { associateTaxRate } from '../../catalog/taxes/associate-tax-rate.ts';
 import { testClockOfNewCustomer } from '../test-clocks/repository.ts';
+import { workflowOf } from './onboarding.ts';
 import { linkCustomer } from './link-customer.ts';
 import { customerAnswer, insertCustomer, type CustomerRow } from './repository.ts';
 
@@ -46,15 +47,17 @@ export async function createCustomer(
   };
   const links = body.integration_entity_mapping ?? [];
   const overrides = body.tax_rate_overrides ?? [];
+  const workflow = await workflowOf(pool, caller.scope, body);
+  const onboarding = workflow === null ? null : { id: deps.ids.next('onboard'), workflow };
   if (links.length === 0 && overrides.length === 0 && row.test_clock_id === null) {
     const customer = customerAnswer({ ...row, integrations: [] });
-    await insertCustomer(pool, row, { customer });
+    await insertCustomer(pool, row, { created: { customer }, onboarding });
     return customer;
   }
   return await pool.begin(async (tx) => {
     if (row.test_clock_id !== null)
       await testClockOfNewCustomer(tx, caller.scope, row.test_clock_id);
-    await insertCustomer(tx, row, null);
+    await insertCustomer(tx, row, { created: null, onboarding });
     const mappings = await linkCustomer(tx, deps, caller, row.id, links);
     const customer = customerAnswer({ ...row, integrations: mappings.reverse() });
     await writeOutbox(tx, caller.scope, 'customer.created', { customer });

@@ -11,6 +11,7 @@ import {
 import { insertIntoOutbox, type OutboxPayload } from '../../../postgres/tables/outbox.ts';
 import { findPage, hasKeys, metadataCondition } from '../../../postgres/search.ts';
 import type { Customer } from '../../../schemas/customer.ts';
+import { insertOnboarding, type Onboarding } from './onboarding.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
 /** A customer as stored, with its provider links. */
@@ -131,18 +132,25 @@ const written = (db: Db, row: Partial<CustomerRow>) => ({
 
 /**
  * Writes the row. `created` is the payload of `customer.created`: if given, the same statement writes the
- * notification.
+ * notification. With `onboarding` it writes what the setting asks to be done for the customer.
  */
 export async function insertCustomer(
   db: Db,
   row: Omit<CustomerRow, 'integrations'>,
-  created: OutboxPayload | null,
+  {
+    created,
+    onboarding,
+  }: { readonly created: OutboxPayload | null; readonly onboarding: Onboarding | null },
 ): Promise<void> {
-  const inserting = db`insert into customers ${db(written(db, row) as never)}`;
+  const event = { scope: row, event_type: 'customer.created', payload: created ?? {} } as const;
+  const beside = [
+    ...(created === null ? [] : [db`told as (${insertIntoOutbox(db, [event])})`]),
+    ...(onboarding === null ? [] : [db`onboarded as (${insertOnboarding(db, row, onboarding)})`]),
+  ];
+  const parts = beside.map((part, index) => db`${index === 0 ? db`with` : db`,`} ${part}`);
+  const before = parts.length === 0 ? db`` : parts;
   try {
-    if (created === null) return void (await inserting);
-    const event = { scope: row, event_type: 'customer.created', payload: created } as const;
-    await db`with told as (${insertIntoOutbox(db, [event])}) ${inserting}`;
+    await db`${before} insert into customers ${db(written(db, row) as never)}`;
   } catch (error) {
     throw externalIdTaken(error, row.external_id);
   }

@@ -27,6 +27,11 @@ const workflows = (db: Db, scope: Scope): Fragment => db`(
          'exports', 'scheduled_task', scheduled_task_id, created_by,
          error_summary, created_at, created_at
     from scheduled_task_runs where ${inScope(db, scope)}
+  union all
+  select id, id, 'CustomerOnboarding', ${statusOf(db, db`onboarding_status`)},
+         created_at, completed_at, 'onboarding', 'customer', customer_id, created_by,
+         error_summary, created_at, created_at
+    from customer_onboardings where ${inScope(db, scope)}
 ) w`;
 
 const statusOf = (db: Db, column: Fragment): Fragment =>

@@ -358,6 +358,7 @@ const SUBJECTS: Subjects = {
         tax_rate_overrides: [{ tax_rate_code: rate.code, currency: 'usd', auto_apply: true }],
         test_clock_id: clock.id,
         skip_onboarding_workflow: true,
+        onboarding_workflow_name: NOBODY,
       },
     };
   },

@@ -120,15 +120,10 @@ describe('links to providers with a customer (money 19.9)', () => {
   });
 });
 
-test('onboarding: nothing runs, so it can be skipped; a workflow by name is named as ignored', async () => {
-  const made = await create('a', {
-    skip_onboarding_workflow: true,
-    onboarding_workflow_name: 'welcome',
-  });
-  expect([made.status, made.headers['x-ignored-fields']]).toEqual([
-    201,
-    'onboarding_workflow_name',
-  ]);
+test('onboarding can be skipped; a workflow that the setting lacks is refused', async () => {
+  expect((await create('a', { skip_onboarding_workflow: true })).status).toBe(201);
+  const { status, body } = await create('b', { onboarding_workflow_name: 'welcome' });
+  expect([status, body.details[0].path]).toEqual([400, 'onboarding_workflow_name']);
   expect((await create('b', { skip_onboarding_workflow: 'no' })).status).toBe(400);
 });
 

@@ -234,13 +234,13 @@ describe('settings', () => {
     // Valid, but nothing in this version would run or read them.
     [
       'customer_onboarding',
-      { actions: [{ action: 'create_wallet', currency: 'usd' }] },
-      'value.actions',
+      { actions: [{ action: 'create_customer' }] },
+      'value.actions[0].action',
     ],
     [
       'customer_onboarding',
-      { custom_workflows: { gold: [{ action: 'create_wallet', currency: 'usd' }] } },
-      'value.custom_workflows.gold',
+      { custom_workflows: { gold: [{ action: 'rollout_to_subscriptions', plan_id: 'plan_x' }] } },
+      'value.custom_workflows.gold[0].action',
     ],
     [
       'prepare_processed_events_config',
