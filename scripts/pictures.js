@@ -166,8 +166,8 @@ async function fillPrice(page) {
   await page.getByLabel('Name').fill('Tokens');
   await page.getByLabel('Meter').selectOption({ label: 'Input tokens' });
   await page.getByLabel('Tier 1 up to').fill('500000');
-  await page.getByLabel('Each unit').nth(0).fill('0.00003');
-  await page.getByLabel('Each unit').nth(1).fill('0.00002');
+  await page.getByLabel('Unit price').nth(0).fill('0.00003');
+  await page.getByLabel('Unit price').nth(1).fill('0.00002');
   await page.getByLabel('Quantity', { exact: true }).fill('620000');
   await page.getByText('$17.40').first().waitFor();
 }

@@ -29,7 +29,7 @@ describeInBrowser('pages of developers', (executable) => {
     const { page, problems } = await open(`/webhooks/${made.id}`);
     await press(page, 'Edit');
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Address').fill('https://example.com/second');
+    await dialog.getByLabel('URL').fill('https://example.com/second');
     await dialog.getByLabel('Description').fill('Orders');
     await dialog.getByText('invoice.update.finalized', { exact: true }).click();
     const found = await everyForm(page, 'endpoint-edit');
@@ -70,7 +70,7 @@ describeInBrowser('pages of developers', (executable) => {
     // Every accepted copy: `counted` was sent twice.
     expect(events.match(/^counted,/gm)).toHaveLength(2);
     const usage = await exported(async () => {
-      await page.getByLabel('What').selectOption('usage');
+      await page.getByLabel('Data').selectOption('usage');
       await page.getByLabel('Meter').selectOption(shown.records.get('/meters/$id')!);
     });
     expect(usage).toMatch(/acme.*42/);

@@ -3,7 +3,7 @@ import { describeInBrowser } from '../support/requires.ts';
 import { everyForm, settled } from './inspect.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
-const BUTTON = 'Fill with generated data';
+const BUTTON = 'Generate sample data';
 
 /** The home page of an empty environment offers generated data, and shows how far it is. */
 describeInBrowser('generated data', (executable) => {
@@ -41,7 +41,7 @@ describeInBrowser('generated data', (executable) => {
     await page.getByText('3 plans, 3 meters and 5 features').waitFor();
     found.push(...(await everyForm(page, 'home of an environment that is filled')));
     end();
-    await page.getByRole('heading', { name: 'Generated data' }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Sample data' }).waitFor({ state: 'detached' });
     expect(await button.count()).toBe(0);
     expect([...found, ...problems]).toEqual([]);
     expect(runs).toBe(1);

@@ -66,7 +66,7 @@ describeInBrowser('hosted pages', (executable) => {
 
     // The secret is gone with the page.
     await page.reload();
-    await page.getByRole('heading', { name: 'This link opens no payment' }).waitFor();
+    await page.getByRole('heading', { name: 'This link is not valid' }).waitFor();
     expect([...found, ...problems]).toEqual([]);
     await page.context().close();
   });
@@ -98,7 +98,7 @@ describeInBrowser('hosted pages', (executable) => {
       await page.context().close();
     }
     const { page } = await visit(`${shown.url}/checkout/cs_none#secret`);
-    await page.getByRole('heading', { name: 'This link opens no payment' }).waitFor();
+    await page.getByRole('heading', { name: 'This link is not valid' }).waitFor();
     found.push(...(await everyForm(page, 'checkout-unknown')));
     await page.context().close();
     expect(found).toEqual([]);

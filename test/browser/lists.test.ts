@@ -82,24 +82,25 @@ describeInBrowser('lists and names', (executable) => {
       test_clock_id: shown.records.get('/test-clocks/$id'),
     });
     await page.goto(`${base}/customers/${clocked.body.id}`);
-    await page.getByRole('link', { name: 'The test clock One year' }).waitFor();
+    await page.getByRole('link', { name: 'One year' }).waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });
 
-  test('a plan grants a feature: a text, or a limit; the plan, the feature and a customer say the same', async () => {
+  test('a plan gets an entitlement: a text, or an included quantity; the plan, the feature and a customer say the same', async () => {
     const { page, problems } = await shown.signedIn();
     const base = page.url().replace(/\/$/, '');
     const { api } = shown.world;
     const made = await api.post('/v1/features', { name: 'Support', type: 'static' });
     await page.goto(`${base}/plans/${shown.records.get('/plans/$id')}`);
-    await page.getByRole('button', { name: 'Grant a feature' }).press('Enter');
+    await page.getByRole('button', { name: 'Add entitlement' }).press('Enter');
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Feature').selectOption({ label: 'Support' });
-    await dialog.getByRole('button', { name: 'Grant it' }).press('Enter');
+    await dialog.getByRole('searchbox', { name: 'Search features by name' }).fill('uppo');
+    await dialog.getByRole('button', { name: 'Support' }).press('Enter');
+    await dialog.getByRole('button', { name: 'Add entitlement' }).press('Enter');
     await dialog.getByText('is required').waitFor();
     await dialog.getByLabel('Value').fill('E-mail, within a day');
-    await dialog.getByRole('button', { name: 'Grant it' }).press('Enter');
+    await dialog.getByRole('button', { name: 'Add entitlement' }).press('Enter');
     const granted = page.getByRole('region', { name: 'List of entitlements' });
     await granted.getByText('E-mail, within a day').waitFor();
     await granted.getByText('10,000 monthly').waitFor();

@@ -214,11 +214,11 @@ describeInBrowser('portal', (executable) => {
     );
     const open1 = await open();
     expect([open1.ranges, open1.first]).toEqual([['This month', 'Last 90 days'], 'Last 90 days']);
-    await open1.page.getByText('What it costs').waitFor();
+    await open1.page.getByText('Cost', { exact: true }).first().waitFor();
     await open1.page.getByRole('columnheader', { name: 'Cost' }).waitFor();
     // Days of the address count only if the company offers them.
     await open1.page.goto(`${shown.url}/portal/usage?days=own&from=2026-01-01&to=2026-01-02`);
-    await open1.page.getByText('What it costs').waitFor();
+    await open1.page.getByText('Cost', { exact: true }).first().waitFor();
     expect(await open1.page.getByRole('textbox', { name: 'From' }).count()).toBe(0);
     await open1.page.context().close();
 
@@ -233,7 +233,7 @@ describeInBrowser('portal', (executable) => {
     const open2 = await open();
     expect([open2.ranges, open2.first]).toEqual([['Last 7 days', 'From … to'], 'Last 7 days']);
     await open2.page.getByRole('columnheader', { name: 'Usage' }).waitFor();
-    expect(await open2.page.getByText('What it costs').count()).toBe(0);
+    expect(await open2.page.getByText('Cost', { exact: true }).first().count()).toBe(0);
     expect(await open2.page.getByRole('columnheader', { name: 'Cost' }).count()).toBe(0);
     await open2.page.getByLabel('Days').selectOption({ label: 'From … to' });
     await open2.page.getByRole('textbox', { name: 'From' }).waitFor();
@@ -279,7 +279,7 @@ describeInBrowser('portal', (executable) => {
     const { url } = await read('/v1/customers/portal/hostile');
     api.clock.advance(3_600_000);
     await ended.page.goto(here(url));
-    await ended.page.getByRole('heading', { name: 'This link has ended' }).waitFor();
+    await ended.page.getByRole('heading', { name: 'This link has expired' }).waitFor();
     found.push(...(await everyForm(ended.page, 'portal-ended')));
     expect(found).toEqual([]);
     await ended.page.context().close();

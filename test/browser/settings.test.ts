@@ -49,16 +49,16 @@ describeInBrowser('settings', (executable) => {
     await page.getByRole('button', { name: 'Save setting' }).click();
     await page.getByText('Setting saved').waitFor();
     expect(await stored('invoice_config')).toMatchObject({ due_date_days: 14, prefix: 'INV' });
-    await page.getByRole('button', { name: 'Restore the default' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Restore the default' }).click();
-    await page.getByText('The default is restored').waitFor();
+    await page.getByRole('button', { name: 'Restore default' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore default' }).click();
+    await page.getByText('Default restored').waitFor();
     expect(await stored('invoice_config')).toMatchObject({ due_date_days: 1 });
 
     await open(page, base, 'wallet_topup_config');
     await page.getByRole('button', { name: 'Add a currency' }).click();
     const second = page.getByRole('group', { name: 'Currency 2' });
     await second.getByLabel('Currency').fill('eur');
-    await second.getByLabel('Amount at least').fill('2.50');
+    await second.getByLabel('Minimum amount').fill('2.50');
     await page.getByRole('button', { name: 'Save setting' }).click();
     await page.getByText('Setting saved').waitFor();
     expect(await stored('wallet_topup_config')).toMatchObject({

@@ -142,7 +142,7 @@ describeInBrowser('the console', (executable) => {
     await page.getByRole('button', { name: 'Refund', exact: true }).click();
     const refund = page.getByRole('dialog', { name: 'Refund a payment' });
     await refund.getByLabel(/^Amount/).fill('2.10');
-    await refund.getByLabel('Paid back to').selectOption('BACK_TO_SOURCE');
+    await refund.getByLabel('Refund to').selectOption('BACK_TO_SOURCE');
     await refund.getByText('$10.00', { exact: true }).waitFor();
     await refund.getByRole('button', { name: 'Refund payment' }).click();
     await cell(page, 'List of refunds', '$2.10').waitFor();
@@ -191,10 +191,10 @@ describeInBrowser('the console', (executable) => {
 
     await follow(page, 'Edit meter', 'Edit meter');
     await page.getByLabel(/^Also count events where/).fill('region = asia');
-    await page.getByRole('button', { name: 'Show the effect' }).click();
+    await page.getByRole('button', { name: 'Preview change' }).click();
     const effect = page.getByRole('dialog', { name: 'Save this change?' });
     await effect.getByText('eu or us → eu or us or asia').waitFor();
-    await effect.getByText('No price charges what this meter counts.').waitFor();
+    await effect.getByText('No price uses this meter.').waitFor();
     await effect.getByRole('button', { name: 'Save meter' }).click();
     await page.getByText('is eu or us or asia').waitFor();
     expect(problems).toEqual([]);
@@ -209,7 +209,7 @@ describeInBrowser('the console', (executable) => {
     const dialog = page.getByRole('dialog', { name: 'Create key' });
     await dialog.getByLabel('Name').fill('later');
     await dialog.getByRole('button', { name: 'Create key' }).click();
-    const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    const confirm = page.getByRole('dialog', { name: 'Confirm your identity' });
     await confirm.getByLabel('Your password').fill('a wrong one');
     await page.keyboard.press('Enter');
     await confirm.getByText('is not the password of this account').waitFor();
@@ -258,7 +258,7 @@ describeInBrowser('the console', (executable) => {
     expect(forecast.daily_usage).toBe('10');
     await goTo(page, 'Wallets');
     await follow(page, 'Prepaid', 'Prepaid');
-    await page.getByRole('link', { name: 'Empty on', exact: true }).click();
+    await page.getByRole('link', { name: 'Runs out on', exact: true }).click();
     await page.getByText(/costs \$10\.00 a day/).waitFor();
     for (const part of ['Forecast of the balance by day', 'Priced usage by day'])
       await page.getByRole('figure', { name: part }).getByText('Show as a table').waitFor();
@@ -301,7 +301,7 @@ describeInBrowser('the console', (executable) => {
     await goTo(page, 'Webhooks');
     await page.getByRole('button', { name: 'Add endpoint' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Add endpoint' });
-    await dialog.getByLabel('Address').fill(`${receiver.url}/hook`);
+    await dialog.getByLabel('URL').fill(`${receiver.url}/hook`);
     await dialog.getByRole('button', { name: 'Add endpoint' }).click();
     await dialog.getByRole('region', { name: 'Secret' }).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
@@ -312,7 +312,7 @@ describeInBrowser('the console', (executable) => {
     await page.getByRole('button', { name: 'New test clock' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'New test clock' });
     await dialog.getByLabel('Name').fill('October');
-    await dialog.getByLabel('Begins on').fill('2026-10-01');
+    await dialog.getByLabel('Start date').fill('2026-10-01');
     await dialog.getByRole('button', { name: 'Create test clock' }).click();
     await page.getByRole('heading', { level: 1, name: 'October' }).waitFor();
   }
@@ -334,7 +334,7 @@ describeInBrowser('the console', (executable) => {
   async function payOnTheHostedPage(page: Page): Promise<void> {
     await page.getByRole('button', { name: 'Payment link' }).click();
     const dialog = page.getByRole('dialog', { name: 'Payment link' });
-    await dialog.getByRole('button', { name: 'Make the payment link' }).click();
+    await dialog.getByRole('button', { name: 'Create payment link' }).click();
     const link = dialog.getByRole('link', { name: 'Open the payment page' });
     const address = (await link.getAttribute('href'))!;
     const payer = await shown.fresh();
@@ -356,12 +356,12 @@ describeInBrowser('the console', (executable) => {
     expect(delivered.length).toBeGreaterThan(0);
     await goTo(page, 'Webhooks');
     await follow(page, `${receiver.url}/hook`, 'Webhook endpoint');
-    await page.getByRole('button', { name: 'Send again' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Send again' });
+    await page.getByRole('button', { name: 'Resend' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Resend' });
     // Notifications have the time of the database; the clock of the page is the API's.
     await dialog.getByLabel('First day').fill(dayFromNow(-1));
     await dialog.getByLabel('Last day').fill(dayFromNow(1));
-    await dialog.getByRole('button', { name: 'Send again' }).click();
+    await dialog.getByRole('button', { name: 'Resend' }).click();
     const said = await page.getByText(/^\d+ notifications are sent again$/).innerText();
     await deliverAll();
     const again = receiver.received.slice(delivered.length).map(idOf);
@@ -396,7 +396,7 @@ describeInBrowser('the console', (executable) => {
     await follow(page, 'New meter', 'New meter');
     await page.getByLabel('Name', { exact: true }).fill('Tokens');
     await page.getByLabel('Event name').fill('completion');
-    await page.getByLabel('Counts', { exact: true }).selectOption('SUM');
+    await page.getByLabel('Aggregation', { exact: true }).selectOption('SUM');
     await page.getByLabel(/^Property/).fill('tokens');
     await page.getByLabel(/^Only events where/).fill('region = eu, us');
     await page.getByText('Counted', { exact: true }).waitFor();
@@ -410,12 +410,12 @@ describeInBrowser('the console', (executable) => {
     const dialog = page.getByRole('dialog', { name: 'New plan' });
     await dialog.getByLabel('Name').fill('Growth');
     await dialog.getByRole('button', { name: 'Create plan' }).click();
-    await follow(page, 'Add the first price', 'New price');
+    await follow(page, 'Add price', 'New price');
     await page.getByLabel('Name', { exact: true }).fill('Tokens');
     await page.getByLabel('Meter', { exact: true }).selectOption({ label: 'Tokens' });
     await page.getByLabel('Tier 1 up to').fill('100');
-    await page.getByLabel('Each unit').nth(0).fill('0.10');
-    await page.getByLabel('Each unit').nth(1).fill('0.05');
+    await page.getByLabel('Unit price').nth(0).fill('0.10');
+    await page.getByLabel('Unit price').nth(1).fill('0.05');
     await page.getByLabel('Quantity', { exact: true }).fill('150');
     await page.getByText('$12.50', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'Create price' }).click();
@@ -429,7 +429,7 @@ describeInBrowser('the console', (executable) => {
     await page.getByLabel('Name', { exact: true }).fill('Acme Inc');
     await page.getByLabel('External id', { exact: true }).fill('acme');
     await page.getByLabel('Time zone').fill('UTC');
-    await page.getByLabel('Lives by').selectOption({ index: 1 });
+    await page.getByLabel('Test clock').selectOption({ index: 1 });
     await page.getByRole('button', { name: 'Create customer' }).click();
     await page.getByRole('heading', { level: 1, name: 'Acme Inc' }).waitFor();
   }
@@ -437,7 +437,7 @@ describeInBrowser('the console', (executable) => {
   async function subscribe(page: Page): Promise<void> {
     await follow(page, 'New subscription', 'New subscription');
     await page.getByLabel('Plan', { exact: true }).selectOption({ label: 'Growth' });
-    await page.getByLabel('Begins on').fill('2026-10-01');
+    await page.getByLabel('Start date').fill('2026-10-01');
     await page.getByRole('button', { name: 'Preview the invoice' }).click();
     await page.getByRole('article', { name: 'Invoice document' }).waitFor();
     await page.getByRole('button', { name: 'Start subscription' }).click();

@@ -1,33 +1,14 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { answerOf, api } from '../client/api.ts';
-import { useMay } from './person.tsx';
+import { NamedLink, useNames } from './names.tsx';
 
-/** The names of the customers of a list, by id, in one request. Empty for people who may not read customers. */
-export function useCustomerNames(ids: readonly string[]): ReadonlyMap<string, string> {
-  const may = useMay('customer:read');
-  const customer_ids = [...new Set(ids)].sort();
-  const { data } = useQuery({
-    queryKey: ['customer-names', customer_ids],
-    enabled: may && customer_ids.length > 0,
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/customers/search', {
-          body: { customer_ids, limit: customer_ids.length },
-          signal,
-        }),
-      ),
-    placeholderData: (before) => before,
+/** The names of the customers of a list, by id. */
+export const useCustomerNames = (ids: readonly string[]): ReadonlyMap<string, string> =>
+  useNames('customer:read', ids, async (customer_ids, signal) => {
+    const body = { customer_ids: [...customer_ids], limit: customer_ids.length };
+    const { items } = await answerOf(api.POST('/customers/search', { body, signal }));
+    return new Map(items.map(({ id, name, external_id }) => [id, name || external_id]));
   });
-  return new Map(data?.items.map(({ id, name, external_id }) => [id, name || external_id]));
-}
 
-/** The name of one customer as a link; the id until it is known, and for people who may not read it. */
-export function CustomerName({ id }: { readonly id: string }) {
-  const names = useCustomerNames([id]);
-  return (
-    <Link to={`/customers/${id}`}>
-      <bdi>{names.get(id) ?? id}</bdi>
-    </Link>
-  );
-}
+export const CustomerName = ({ id }: { readonly id: string }) => (
+  <NamedLink to={`/customers/${id}`} id={id} names={useCustomerNames([id])} />
+);

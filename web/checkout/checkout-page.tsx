@@ -133,7 +133,7 @@ function Bill({ checkout }: { readonly checkout: Checkout }) {
           ...(discount === '0' ? [] : ([['Discount', negative(discount)]] as const)),
           ...(tax === '0' ? [] : ([['Tax', money(tax)]] as const)),
           ...(settled === '0' ? [] : ([['Already settled', negative(settled)]] as const)),
-          ['To pay', money(amount)],
+          ['Amount due', money(amount)],
         ]}
       />
     </section>
@@ -144,7 +144,7 @@ export function UnknownLink() {
   return (
     <>
       <h1 className="visually-hidden">Checkout</h1>
-      <EmptyState title="This link opens no payment">
+      <EmptyState title="This link is not valid">
         Open the whole link that you were sent: a part of it alone, or a page that is loaded again,
         does not open the payment. A link ends one hour after its payment page; ask the company that
         bills you for another one.

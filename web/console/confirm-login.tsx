@@ -30,7 +30,7 @@ export function ConfirmLogin() {
     setOpen(false);
   };
   return (
-    <Dialog title="Confirm that it is you" isOpen={isOpen} onClose={() => end(false)}>
+    <Dialog title="Confirm your identity" isOpen={isOpen} onClose={() => end(false)}>
       <Suspense fallback={<Awaiting what="the form" />}>
         <ConfirmPassword onDone={() => end(true)} />
       </Suspense>

@@ -32,9 +32,7 @@ export function ConfirmPassword({ onDone }: { readonly onDone: () => void }) {
         }
       }}
     >
-      <p>
-        Keys, people, single sign-on and money that is paid back need a login of the last minutes.
-      </p>
+      <p>Changes to keys, people and single sign-on, and refunds, need a recent login.</p>
       <TextField
         control={form.control}
         name="password"

@@ -86,7 +86,7 @@ function InEnvironment({
   );
   if (environment === null || router === null)
     return (
-      <EmptyState title="You have no environment">
+      <EmptyState title="No environment">
         Ask a super admin of your company to give you one.
       </EmptyState>
     );

@@ -33,7 +33,7 @@ export function SessionsDialog({
                 cell: ({ user_agent, is_current }) => (
                   <>
                     {user_agent ?? 'Unknown'}{' '}
-                    {is_current ? <Badge tone="info">This one</Badge> : null}
+                    {is_current ? <Badge tone="info">This device</Badge> : null}
                   </>
                 ),
               },
@@ -50,7 +50,7 @@ export function SessionsDialog({
       </Loaded>
       <div>
         <Button tone="danger" onPress={() => void endAllSessions()}>
-          End all sessions, this one too
+          End all sessions, including this one
         </Button>
       </div>
     </Dialog>

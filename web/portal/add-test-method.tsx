@@ -26,7 +26,7 @@ export function AddTestMethod({ onDone }: { readonly onDone: () => Promise<void>
       <SelectField
         control={form.control}
         name="gateway_method_id"
-        label="What happens to its payments"
+        label="Result of its payments"
         isRequired
         choices={[
           ['pm_test_success', 'They succeed'],
@@ -34,7 +34,7 @@ export function AddTestMethod({ onDone }: { readonly onDone: () => Promise<void>
           ['pm_test_3ds', 'The bank asks for confirmation'],
         ]}
       />
-      <CheckboxField control={form.control} name="is_default" label="Make it the default" />
+      <CheckboxField control={form.control} name="is_default" label="Use as default" />
     </Form>
   );
 }

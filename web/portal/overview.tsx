@@ -23,7 +23,7 @@ import { isRunning, planNameOf } from './subscriptions.ts';
 export function View() {
   const { seller, hidden_sections } = usePortal();
   return (
-    <Page title="Overview" description={`What you have from ${seller.name}, and what you owe.`}>
+    <Page title="Overview" description={`Your plans, credits and invoices with ${seller.name}.`}>
       <Stack>
         <Balances
           hasInvoices={!hidden_sections.includes('invoices')}
@@ -50,12 +50,12 @@ function Balances({
       {({ summaries }) => (
         <Figures>
           {summaries.length === 0 ? (
-            <Figure label="To pay" value="Nothing" note="You have no invoice yet" />
+            <Figure label="Amount due" value="Nothing" note="No invoices yet" />
           ) : null}
           {summaries.map((summary) => (
             <Figure
               key={summary.currency}
-              label={summaries.length === 1 ? 'To pay' : `To pay in ${summary.currency.toUpperCase()}`} // prettier-ignore
+              label={summaries.length === 1 ? 'Amount due' : `Amount due in ${summary.currency.toUpperCase()}`} // prettier-ignore
               value={<Money amount={summary.total_unpaid_amount} currency={summary.currency} />}
               note={
                 isZero(summary.total_overdue_amount) ? (
@@ -155,7 +155,7 @@ function Entitlements() {
     <Loaded query={query} what="your usage">
       {({ features }) =>
         features.length === 0 ? null : (
-          <Section title="What your plans include" actions={<Link to="/usage">Usage by day</Link>}>
+          <Section title="Included in your plans" actions={<Link to="/usage">Usage by day</Link>}>
             <FeatureBars features={features} zone={zone} />
           </Section>
         )

@@ -32,7 +32,7 @@ export function PayInvoice({
     <Loaded query={gateways} what="the ways to pay">
       {({ items }) =>
         items.length === 0 ? (
-          <EmptyState title="It cannot be paid here">
+          <EmptyState title="Online payment is not available">
             {seller.name} takes no payments in this portal. Pay as the invoice says, or ask{' '}
             {seller.name}.
           </EmptyState>

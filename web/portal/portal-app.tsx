@@ -55,7 +55,7 @@ function SignedOut({ why }: { readonly why: Extract<PortalState, { kind: 'out' }
     );
   if (why === 'ended')
     return (
-      <EmptyState title="This link has ended">
+      <EmptyState title="This link has expired">
         A link opens the portal for one hour. Open the portal from the site of the company that
         bills you again, or ask it for a new link.
       </EmptyState>

@@ -37,7 +37,11 @@ const COLUMNS: readonly Column<Subscription>[] = [
     header: 'Status',
     cell: ({ subscription_status }) => <Status word={subscription_status} />,
   },
-  { header: 'Billed', wideOnly: true, cell: ({ billing_period }) => formatWord(billing_period) },
+  {
+    header: 'Billing period',
+    wideOnly: true,
+    cell: ({ billing_period }) => formatWord(billing_period),
+  },
   {
     header: 'Since',
     wideOnly: true,

@@ -48,11 +48,11 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
         <Facts
           of={[
             [
-              'Billed',
+              'Billing timing',
               `${formatWord(subscription.billing_period)}, ${subscription.billing_cycle === 'calendar' ? 'by the calendar' : 'counted from its start'}`,
             ],
             [
-              'Running period',
+              'Current period',
               <Period
                 key="period"
                 start={subscription.current_period_start}
@@ -75,10 +75,10 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
           columns={[
             { header: 'Part', cell: (row) => <bdi>{row.display_name}</bdi> },
             {
-              header: 'Billed',
+              header: 'Billing timing',
               wideOnly: true,
               cell: (row) =>
-                `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrear'}`,
+                `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrears'}`,
             },
             {
               header: 'Quantity',

@@ -34,7 +34,7 @@ export function TopUp(props: Props) {
     <Loaded query={query} what="the ways to pay">
       {({ items }) =>
         items.length === 0 ? (
-          <EmptyState title="Credits cannot be bought here">
+          <EmptyState title="Online purchase is not available">
             {seller.name} takes no payments in this portal. Ask {seller.name} for credits.
           </EmptyState>
         ) : (

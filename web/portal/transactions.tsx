@@ -9,9 +9,12 @@ import { EmptyState } from '../ui/query-state.tsx';
 import { formatWord } from '../ui/text.ts';
 import { Time } from '../ui/time.tsx';
 import { useZone } from './portal.ts';
-import { transactionsQuery } from './queries.ts';
+import { invoicesQuery, transactionsQuery } from './queries.ts';
 
 type Transaction = ApiRecord<'WalletTransaction'>;
+
+/** The newest invoices, whose numbers are shown; an older one is called Invoice. */
+const INVOICES = { limit: 100, offset: 0 };
 
 /** Every credit and debit of a wallet, newest first. */
 export function Transactions({ walletId }: { readonly walletId: string }) {
@@ -19,6 +22,11 @@ export function Transactions({ walletId }: { readonly walletId: string }) {
   const zone = useZone();
   const { limit, offset } = list.paging;
   const query = useQuery(transactionsQuery(walletId, { limit, offset }));
+  const invoices = useQuery(invoicesQuery(INVOICES));
+  const rows = query.data?.items ?? [];
+  const numbers = new Map(
+    invoices.data?.items.map(({ id, invoice_number }) => [id, invoice_number]),
+  );
   return (
     <DataTable
       label="Transactions"
@@ -26,9 +34,8 @@ export function Transactions({ walletId }: { readonly walletId: string }) {
       list={list}
       columns={columnsOf(
         zone,
-        fractionOf(
-          query.data?.items.flatMap((row) => [row.credit_amount, row.credit_balance_after]) ?? [],
-        ),
+        fractionOf(rows.flatMap((row) => [row.credit_amount, row.credit_balance_after])),
+        numbers,
       )}
       empty={
         <EmptyState title="No transaction yet">
@@ -39,16 +46,20 @@ export function Transactions({ walletId }: { readonly walletId: string }) {
   );
 }
 
-const columnsOf = (zone: string, fraction: number): readonly Column<Transaction>[] => [
+const columnsOf = (
+  zone: string,
+  fraction: number,
+  numbers: ReadonlyMap<string, string | null>,
+): readonly Column<Transaction>[] => [
   { header: 'Time', cell: ({ created_at }) => <Time at={created_at} zone={zone} /> },
   {
-    header: 'What',
+    header: 'Description',
     cell: ({ transaction_reason, reference_type, reference_id, description }) => (
       <>
         {formatWord(transaction_reason)}
         {reference_type === 'INVOICE' ? (
           <div>
-            <Link to={`/invoices/${reference_id}`}>Invoice</Link>
+            <Link to={`/invoices/${reference_id}`}>{numbers.get(reference_id) ?? 'Invoice'}</Link>
           </div>
         ) : null}
         {description === '' || reference_type === 'INVOICE' ? null : (

@@ -58,12 +58,12 @@ function Included() {
   const zone = useZone();
   const query = useQuery(entitlementsQuery());
   return (
-    <Section title="Against what your plans include">
+    <Section title="Included usage">
       <Loaded query={query} what="what your plans include">
         {({ features }) =>
           features.length === 0 ? (
-            <EmptyState title="Your plans set no limits">
-              A limit of a plan is shown here with how much of it is used.
+            <EmptyState title="No included usage">
+              Usage that your plans include is shown here with how much is used.
             </EmptyState>
           ) : (
             <FeatureBars features={features} zone={zone} />
@@ -177,7 +177,7 @@ function Cards({
     <Figures>
       {shows_spend && currency !== '' ? (
         <Figure
-          label="What it costs"
+          label="Cost"
           value={<Money amount={total_cost} currency={currency} />}
           note="before taxes"
         />

@@ -11,15 +11,13 @@ import { walletsQuery } from './queries.ts';
 export function View() {
   const { seller } = usePortal();
   const query = useQuery(walletsQuery());
+  const fraction = fractionOf(query.data?.map(({ credit_balance }) => credit_balance) ?? []);
   return (
-    <Page
-      title="Wallet"
-      description="Credits that you bought in advance or were given. They pay usage before you are asked for money."
-    >
+    <Page title="Wallet" description="Prepaid and promotional credits. They pay for usage first.">
       <Loaded query={query} what="your wallets">
         {(wallets) =>
           wallets.length === 0 ? (
-            <EmptyState title="You have no wallet">
+            <EmptyState title="No wallet">
               With a wallet you pay usage in advance. {seller.name} opens one for you.
             </EmptyState>
           ) : (
@@ -33,8 +31,8 @@ export function View() {
                   cell: ({ name }) => <bdi>{name === '' ? 'Wallet' : name}</bdi>,
                 },
                 { header: 'Status', wideOnly: true, cell: ({ wallet_status }) => <Status word={wallet_status} /> }, // prettier-ignore
-                { header: 'Credits', align: 'end', cell: ({ credit_balance }) => <Quantity value={credit_balance} fraction={fractionOf(wallets.map((each) => each.credit_balance))} /> }, // prettier-ignore
-                { header: 'Worth', align: 'end', cell: ({ balance, currency }) => <Money amount={balance} currency={currency} /> }, // prettier-ignore
+                { header: 'Credits', align: 'end', cell: ({ credit_balance }) => <Quantity value={credit_balance} fraction={fraction} /> }, // prettier-ignore
+                { header: 'Value', align: 'end', cell: ({ balance, currency }) => <Money amount={balance} currency={currency} /> }, // prettier-ignore
               ]}
             />
           )

@@ -78,22 +78,22 @@ function Content({
           note={<Quantity value={wallet.credit_balance} unit="credits" />}
         />
         <Figure
-          label="Usage not billed yet"
+          label="Unbilled usage"
           value={<Money amount={wallet.current_period_usage} currency={currency} />}
         />
         <Figure
-          label="Open invoices that it pays"
+          label="Open invoices"
           value={<Money amount={wallet.unpaid_invoices_amount} currency={currency} />}
           to="/invoices"
         />
         <Figure
-          label="Left after both"
+          label="Projected balance"
           value={<Money amount={wallet.real_time_balance} currency={currency} />}
           note={<Quantity value={wallet.real_time_credit_balance} unit="credits" />}
         />
       </Figures>
       <Section
-        title="How it is filled and what it pays"
+        title="Details"
         actions={
           wallet.wallet_status === 'active' ? (
             <Button small onPress={onAutomatic}>

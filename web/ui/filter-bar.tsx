@@ -3,7 +3,7 @@ import { ListFilter, Search, X } from 'lucide-react';
 import { Button } from './button.tsx';
 import styles from './filter-bar.module.css';
 
-/** So many filters stay open on a phone. */
+/** A bar with at most this many filters is not folded on a phone. */
 const FEW = 2;
 
 /**
@@ -48,10 +48,12 @@ export function SearchFilter({
   label,
   value,
   onChange,
+  autoFocus = false,
 }: {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
+  readonly autoFocus?: boolean;
 }) {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
@@ -69,6 +71,7 @@ export function SearchFilter({
         placeholder={label}
         value={typed}
         data-shortcut="search"
+        autoFocus={autoFocus}
         onChange={(event) => setTyped(event.target.value)}
       />
     </label>

@@ -43,7 +43,7 @@ export function tenantChecks(
     health(
       'retention',
       old !== null && old > REQUEST_SECONDS_MAX ? 'warn' : 'ok',
-      old === null ? 'nothing is stored yet' : `requests of the last ${Math.ceil(old / 86_400)} days`,
+      old === null ? 'nothing is stored yet' : `requests of the last ${days(Math.ceil(old / 86_400))}`,
       `the job forget-expired-records does not run; ${ASK}`,
     ),
     health(
@@ -132,3 +132,6 @@ export async function readEnvironmentFacts(db: Db, scope: Scope): Promise<Enviro
              where ${inScope(db, scope)} order by created_at limit 1) as oldest_request_seconds`;
   return row!;
 }
+
+/** `day` for one. */
+const days = (count: number): string => (count === 1 ? 'day' : `${count} days`);

@@ -58,7 +58,12 @@ export function InvoiceDocument({
           ))}
         </address>
       )}
-      <div className={styles.scroll} tabIndex={0} role="region" aria-label="Rows of the invoice">
+      <div
+        className={styles.scroll}
+        tabIndex={0}
+        role="region"
+        aria-label="Line items of the invoice"
+      >
         <table className={styles.rows}>
           <thead>
             <tr>
@@ -76,7 +81,7 @@ export function InvoiceDocument({
             {lines.map((line) => (
               <tr key={line.id}>
                 <td>
-                  <bdi>{line.display_name ?? line.metadata['description'] ?? 'Row'}</bdi>
+                  <bdi>{line.display_name ?? line.metadata['description'] ?? 'Line item'}</bdi>
                   <span className={styles.below}>
                     {line.plan_display_name === null ? null : <bdi>{line.plan_display_name}</bdi>}
                     {line.period_start === null || line.period_end === null ? null : (
@@ -96,7 +101,7 @@ export function InvoiceDocument({
             ))}
             {lines.length === 0 ? (
               <tr>
-                <td colSpan={4}>No rows: nothing is charged.</td>
+                <td colSpan={4}>No line items: nothing is charged.</td>
               </tr>
             ) : null}
           </tbody>

@@ -40,7 +40,7 @@ export function PreviewedInvoice({ invoice }: { readonly invoice: ApiRecord<'Inv
             <Button
               small
               tone="quiet"
-              aria-label={`Why this amount? ${row.display_name ?? 'Row'}`}
+              aria-label={`Why this amount? ${row.display_name ?? 'Line item'}`}
               onPress={() => setLine(row)}
             >
               <WhyText />
@@ -49,7 +49,7 @@ export function PreviewedInvoice({ invoice }: { readonly invoice: ApiRecord<'Inv
         }
       />
       <Dialog
-        title={`Why this amount? ${line?.display_name ?? 'Row'}`}
+        title={`Why this amount? ${line?.display_name ?? 'Line item'}`}
         isOpen={line !== null}
         onClose={() => setLine(null)}
         isWide

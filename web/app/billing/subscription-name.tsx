@@ -1,20 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { answerOf, api } from '../../client/api.ts';
-import { useMay } from '../person.tsx';
+import { NamedLink, useNames } from '../names.tsx';
 
-/** A subscription as a link with the name of its plan; the id until it is known, and for people who may not read it. */
+/** A subscription by the name of its plan. */
 export function SubscriptionName({ id }: { readonly id: string }) {
-  const may = useMay('subscription:read');
-  const { data } = useQuery({
-    queryKey: ['subscription-name', id],
-    enabled: may,
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/subscriptions/{id}', { params: { path: { id } }, signal })),
+  const names = useNames('subscription:read', [id], async (_ids, signal) => {
+    const params = { path: { id } };
+    const { plan } = await answerOf(api.GET('/subscriptions/{id}', { params, signal }));
+    return new Map(plan === null ? [] : [[id, plan.name]]);
   });
-  return (
-    <Link to={`/subscriptions/${id}`} title={id}>
-      <bdi>{data?.plan?.name ?? id}</bdi>
-    </Link>
-  );
+  return <NamedLink to={`/subscriptions/${id}`} id={id} names={names} />;
 }

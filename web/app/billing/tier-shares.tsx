@@ -29,8 +29,8 @@ export function TierShares({
               Share
             </th>
             <th scope="col">Units</th>
-            <th scope="col">Each</th>
-            {hasFlat ? <th scope="col">Flat</th> : null}
+            <th scope="col">Unit price</th>
+            {hasFlat ? <th scope="col">Flat fee</th> : null}
             <th scope="col">Amount</th>
           </tr>
         </thead>

@@ -17,7 +17,7 @@ const STATE = 'meterline-sso-state';
 export function CompanySignIn() {
   const form = useApiForm(Body, { tenant: localStorage.getItem(TENANT) ?? '' });
   return (
-    <Form form={form} submit="Go on" onSubmit={({ tenant }) => begin(tenant.trim())}>
+    <Form form={form} submit="Continue" onSubmit={({ tenant }) => begin(tenant.trim())}>
       <TextField
         control={form.control}
         name="tenant"

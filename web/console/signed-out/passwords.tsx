@@ -14,7 +14,7 @@ export function ForgotPassword() {
   return (
     <Form
       form={form}
-      submit="Send the e-mail"
+      submit="Send e-mail"
       onSubmit={async (body) =>
         setMessage((await answerOf(api.POST('/auth/password/forgot', { body }))).message)
       }
@@ -51,7 +51,7 @@ export function ResetPassword() {
       }
     >
       {token === '' ? (
-        <TextField control={form.control} name="token" label="Token of the e-mail" isRequired />
+        <TextField control={form.control} name="token" label="Token from the e-mail" isRequired />
       ) : null}
       <TextField
         control={form.control}

@@ -101,14 +101,14 @@ export function View() {
         <DayFilter label="From" value={state.from} onChange={(from) => setState({ from })} />
         <DayFilter label="To" value={state.to} onChange={(to) => setState({ to })} />
         <ChoiceFilter
-          label="Zone"
+          label="Time zone"
           unset={null}
           value={zone}
           choices={ZONES.map((name) => [name, name])}
           onChange={(chosen) => setState({ zone: chosen })}
         />
         <ChoiceFilter
-          label="Windows"
+          label="Interval"
           unset={null}
           value={state.window}
           choices={WINDOWS.map((size) => [size, formatWord(size)])}
@@ -116,7 +116,7 @@ export function View() {
         />
         <ChoiceFilter
           label="Group by"
-          unset="Nothing"
+          unset="None"
           value={state.group}
           choices={[
             ['source', 'Source'],
@@ -144,9 +144,9 @@ export function View() {
         />
         <ChoiceFilter
           label="Compare with"
-          unset="Nothing"
+          unset="None"
           value={state.compare}
-          choices={[['before', 'The days before']]}
+          choices={[['before', 'Previous period']]}
           onChange={(compare) => setState({ compare })}
         />
         {isFiltered ? <ClearFilters onPress={() => setState(DEFAULTS)} /> : null}
@@ -156,13 +156,13 @@ export function View() {
           items.length === 0 ? (
             <EmptyState title="No usage in this range">
               {state.customer === ''
-                ? 'Choose another range, or send events of this environment.'
-                : 'Choose another range, or look whether the customer has a subscription with usage prices.'}
+                ? 'Choose another range, or send events to this environment.'
+                : 'Choose another range, or check that the customer has a subscription with usage prices.'}
             </EmptyState>
           ) : (
             <>
               {currency === '' ? (
-                <p>Costs are those of contracts: choose a customer to see them.</p>
+                <p>Costs depend on each customer’s prices. Choose a customer to see them.</p>
               ) : (
                 <Figures>
                   <Figure
@@ -270,7 +270,7 @@ function Totals({
   const earlier = new Map((before ?? []).map((item) => [keyOf(item), item]));
   const rows = sorted(items, measure).map((item) => ({ ...item, id: keyOf(item) }));
   const columns: Column<Item & { readonly id: string }>[] = [
-    { header: 'Usage of', cell: titleOf },
+    { header: 'Meter', cell: titleOf },
     {
       header: 'Usage',
       align: 'end',

@@ -51,7 +51,7 @@ export function View() {
         service_account_name ?? (user_id === null ? '–' : <PersonName id={user_id} />),
     },
     {
-      header: 'May',
+      header: 'Permissions',
       wideOnly: true,
       cell: ({ permissions, roles }) =>
         (permissions.length > 0 ? permissions : roles.map(formatWord)).join(', '),
@@ -61,7 +61,7 @@ export function View() {
       cell: ({ last_used_at }) => (last_used_at === null ? 'Never' : <Time at={last_used_at} />),
     },
     {
-      header: 'Ends',
+      header: 'Expires',
       wideOnly: true,
       cell: ({ expires_at }) => (expires_at === null ? 'Never' : <Time at={expires_at} />),
     },
@@ -102,7 +102,7 @@ export function View() {
     >
       <FilterBar>
         <ChoiceFilter
-          label="Kind"
+          label="Type"
           unset={null}
           value={list.filters.type}
           choices={TYPES}
@@ -115,7 +115,7 @@ export function View() {
         query={keys}
         list={list}
         empty={
-          <EmptyState title="No key of this kind yet" action={create}>
+          <EmptyState title="No keys of this type yet" action={create}>
             Programs send a private key in the header <code>x-api-key</code>. A publishable key
             stands in web pages: it sends events and does nothing else.
           </EmptyState>
@@ -180,7 +180,7 @@ function CreateKey({ onDone }: { readonly onDone: () => void }) {
         autoFocus
         hint="What uses it, for example backend"
       />
-      <SelectField control={form.control} name="type" label="Kind" isRequired choices={TYPES} />
+      <SelectField control={form.control} name="type" label="Type" isRequired choices={TYPES} />
     </Form>
   );
 }

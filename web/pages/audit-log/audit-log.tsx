@@ -78,7 +78,7 @@ export function View() {
           onChange={(entity_id) => list.setFilters({ entity_id })}
         />
         <SearchFilter
-          label="Kind of record, for example invoice"
+          label="Record type, for example invoice"
           value={list.filters.entity_type}
           onChange={(entity_type) => list.setFilters({ entity_type })}
         />

@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<ApiRecord<'Customer'>>[] = [
   { header: 'External id', sort: 'external_id', cell: (row) => <code>{row.external_id}</code> },
   { header: 'E-mail', wideOnly: true, cell: ({ email }) => email || '–' },
   { header: 'Country', wideOnly: true, cell: (row) => row.address_country || '–' },
-  { header: 'Zone', wideOnly: true, cell: ({ timezone }) => timezone },
+  { header: 'Time zone', wideOnly: true, cell: ({ timezone }) => timezone },
   {
     header: 'Created',
     sort: 'created_at',
@@ -72,7 +72,7 @@ export function View() {
           onChange={(q) => setFilters({ q })}
         />
         <ChoiceFilter
-          label="In"
+          label="Search in"
           value={filters.by === '' ? 'name' : filters.by}
           choices={[
             ['name', 'Name'],

@@ -69,7 +69,7 @@ export function Subscriptions({ customerId, zone }: Of) {
         { header: 'Plan', cell: ({ plan, plan_id }) => <bdi>{plan?.name ?? plan_id}</bdi> },
         { header: 'Status', cell: (row) => <Status word={row.subscription_status} /> },
         {
-          header: 'Running period',
+          header: 'Current period',
           cell: (row) => (
             <Period start={row.current_period_start} end={row.current_period_end} zone={zone} />
           ),
@@ -95,7 +95,7 @@ export function Subscriptions({ customerId, zone }: Of) {
             </Allowed>
           }
         >
-          A subscription joins the customer to a plan: from then on fees and usage are billed.
+          A subscription puts the customer on a plan. Fees and usage are billed from its start date.
         </EmptyState>
       }
     />

@@ -134,7 +134,7 @@ function Overview({ customer }: { readonly customer: Customer }) {
                 ['Currency', (customer.billing_currency ?? '').toUpperCase()],
                 ...(customer.test_clock_id === null
                   ? []
-                  : [['Lives by', <TestClockName id={customer.test_clock_id} />] as const]),
+                  : [['Test clock', <TestClockName id={customer.test_clock_id} />] as const]),
                 ['Tax', formatWord(customer.tax_treatment)],
                 ['Created', <Time at={customer.created_at} zone={zone} />],
                 ['Metadata', Object.entries(customer.metadata).map(([k, v]) => `${k}: ${v}`).join(', ')], // prettier-ignore

@@ -110,10 +110,10 @@ export function View() {
             <SelectField
               control={control}
               name="test_clock_id"
-              label="Lives by"
-              hint="A customer of a test clock moves in time when you advance the clock. It cannot be changed later."
+              label="Test clock"
+              hint="The customer follows the time of this clock. It cannot be changed later."
               choices={[
-                ['', 'The real time'],
+                ['', 'None (real time)'],
                 ...offered.map(
                   ({ id, name, now }) =>
                     [id, `${name ?? 'Test clock'}, now ${formatTime(now, 'UTC')}`] as const,

@@ -28,7 +28,7 @@ export function PortalLink({ externalId }: { readonly externalId: string }) {
   return (
     <>
       <Button onPress={() => void make()}>Open portal</Button>
-      <Dialog title="Portal of the customer" isOpen={isOpen} onClose={() => setOpen(false)}>
+      <Dialog title="Customer portal" isOpen={isOpen} onClose={() => setOpen(false)}>
         {failure !== null ? <Failure error={failure} retry={make} /> : null}
         {link === null ? (
           failure === null ? (
@@ -37,7 +37,8 @@ export function PortalLink({ externalId }: { readonly externalId: string }) {
         ) : (
           <Stack>
             <p>
-              Whoever has this link sees what the customer sees and can pay. It works for one hour.
+              Anyone with this link can see the customer’s invoices and pay them. The link expires
+              in one hour.
             </p>
             <CodeBlock label="Link" text={link} />
             <p>

@@ -17,20 +17,20 @@ type State = Report['state'];
 const CHECK_MS = 15_000;
 
 const TONES: Readonly<Record<State, Tone>> = { ok: 'positive', warn: 'warning', bad: 'negative' };
-const WORDS: Readonly<Record<State, string>> = { ok: 'OK', warn: 'Warning', bad: 'Bad' };
+const WORDS: Readonly<Record<State, string>> = { ok: 'OK', warn: 'Warning', bad: 'Failed' };
 const ORDER: readonly State[] = ['bad', 'warn', 'ok'];
 
 const COLUMNS: readonly Column<Check>[] = [
   { header: 'Check', cell: ({ name }) => formatWord(name) },
-  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{WORDS[state]}</Badge> },
-  { header: 'Found', cell: ({ found }) => found },
-  { header: 'What mends it', cell: ({ mend }) => mend ?? '–' },
+  { header: 'Status', cell: ({ state }) => <Badge tone={TONES[state]}>{WORDS[state]}</Badge> },
+  { header: 'Result', cell: ({ found }) => found },
+  { header: 'How to fix it', cell: ({ mend }) => mend ?? '–' },
 ];
 
 const SUMMARY: Readonly<Record<State, string>> = {
-  ok: 'Everything that concerns this environment works.',
-  warn: 'Something needs attention. Nothing is lost.',
-  bad: 'Something does not work. Each line says what mends it.',
+  ok: 'All checks of this environment pass.',
+  warn: 'Some checks need attention. No data is lost.',
+  bad: 'Some checks fail. Each row says how to fix it.',
 };
 
 /** Whether the service works as far as this environment is concerned, the worst first. */

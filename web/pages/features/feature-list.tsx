@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Feature>[] = [
     header: 'Meter',
     cell: ({ meter, meter_id }) => <bdi>{meter?.name ?? (meter_id || '–')}</bdi>,
   },
-  { header: 'Key', wideOnly: true, cell: ({ lookup_key }) => <code>{lookup_key}</code> },
+  { header: 'Lookup key', wideOnly: true, cell: ({ lookup_key }) => <code>{lookup_key}</code> },
   {
     header: 'Created',
     sort: 'created_at',
@@ -60,7 +60,7 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page title="Features" description="What plans grant to their subscribers." actions={create}>
+    <Page title="Features" description="Parts of your product that plans include." actions={create}>
       <FilterBar>
         <SearchFilter
           label="Search by name"
@@ -86,8 +86,8 @@ export function View() {
             <EmptyState title="No feature matches">Choose other filters, or clear them.</EmptyState>
           ) : (
             <EmptyState title="No features yet" action={create}>
-              A plan grants features: a metered one with a limit of what a meter counts, one that is
-              on or off, or one with a value that your code reads.
+              A feature is metered with an included quantity, on or off, or a text value. Plans
+              include features as entitlements.
             </EmptyState>
           )
         }

@@ -42,7 +42,7 @@ export function View() {
       <Loaded query={query} what="the feature">
         {(data) => (
           <Stack>
-            <Section title="Granted by">
+            <Section title="Entitlements">
               <Grants featureId={id} />
             </Section>
             <Section title="Details">
@@ -69,8 +69,8 @@ export function View() {
 
 const COLUMNS: readonly Column<Entitlement>[] = [
   { header: 'By', cell: (row) => <bdi>{row.plan?.name ?? row.addon?.name ?? formatWord(row.entity_type)}</bdi> }, // prettier-ignore
-  { header: 'Kind', cell: ({ entity_type }) => formatWord(entity_type) },
-  { header: 'Grants', align: 'end', cell: grantOf },
+  { header: 'Type', cell: ({ entity_type }) => formatWord(entity_type) },
+  { header: 'Value', align: 'end', cell: grantOf },
 ];
 
 function Grants({ featureId }: { readonly featureId: string }) {
@@ -92,14 +92,14 @@ function Grants({ featureId }: { readonly featureId: string }) {
       rowTo={({ plan_id }) => (plan_id === null ? '/plans' : `/plans/${plan_id}`)}
       empty={
         <EmptyState
-          title="No plan grants it yet"
+          title="No entitlements yet"
           action={
             <ButtonLink to="/plans" tone="primary">
               Go to plans
             </ButtonLink>
           }
         >
-          A plan grants a feature to all of its subscribers, with or without a limit.
+          Add this feature to a plan. All subscribers of the plan then have it.
         </EmptyState>
       }
     />
@@ -180,8 +180,8 @@ function EditForm({ feature, onDone }: { readonly feature: Feature; readonly onD
       <TextField control={control} name="name" label="Name" isRequired autoFocus />
       {isMetered ? (
         <FieldRow>
-          <TextField control={control} name="unit_singular" label="One unit" />
-          <TextField control={control} name="unit_plural" label="Many units" />
+          <TextField control={control} name="unit_singular" label="Unit, singular" />
+          <TextField control={control} name="unit_plural" label="Unit, plural" />
         </FieldRow>
       ) : null}
       <TextAreaField control={control} name="description" label="Description" rows={2} />

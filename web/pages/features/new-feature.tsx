@@ -108,13 +108,13 @@ function FeatureForm({ meters }: { readonly meters: readonly (readonly [string, 
             <TextField
               control={control}
               name="unit_singular"
-              label="One unit"
+              label="Unit, singular"
               placeholder="token"
             />
             <TextField
               control={control}
               name="unit_plural"
-              label="Many units"
+              label="Unit, plural"
               placeholder="tokens"
             />
           </FieldRow>
@@ -123,8 +123,8 @@ function FeatureForm({ meters }: { readonly meters: readonly (readonly [string, 
       <TextField
         control={control}
         name="lookup_key"
-        label="Key"
-        hint="A name for your code that does not change, for example api-access."
+        label="Lookup key"
+        hint="A stable identifier for your code, for example api-access."
       />
       <TextAreaField control={control} name="description" label="Description" rows={2} />
     </Form>

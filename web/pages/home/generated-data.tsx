@@ -42,7 +42,7 @@ export function GeneratedData() {
   if (!isOffered || data === undefined) return null;
   if (data.state === 'running')
     return (
-      <Section title="Generated data">
+      <Section title="Sample data">
         <Stack>
           <Progress label="Events" done={data.events_sent} of={data.events} />
           <p role="status">{data.step ?? 'Creating plans and meters'}</p>
@@ -51,7 +51,7 @@ export function GeneratedData() {
     );
   if (data.state === 'completed' || (!data.is_empty && data.state === 'none')) return null;
   return (
-    <Section title="Generated data">
+    <Section title="Sample data">
       <Stack>
         {data.state === 'failed' ? (
           <p role="alert">The environment was not filled. {data.error}</p>
@@ -59,8 +59,8 @@ export function GeneratedData() {
         {data.is_empty ? (
           <>
             <p>
-              This environment is empty. Fill it with a company to look at: 3 plans, 50 customers
-              and three months of usage, with invoices, payments and wallets.
+              This environment is empty. Generate a sample company: 3 plans, 50 customers and three
+              months of usage, with invoices, payments and wallets.
             </p>
             <div>
               <Button
@@ -68,7 +68,7 @@ export function GeneratedData() {
                 isDisabled={start.isPending}
                 onPress={() => start.mutate(undefined)}
               >
-                Fill with generated data
+                Generate sample data
               </Button>
             </div>
           </>

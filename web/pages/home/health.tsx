@@ -13,9 +13,9 @@ const CHECK_MS = 30_000;
 
 const TONES: Readonly<Record<State, Tone>> = { ok: 'positive', warn: 'warning', bad: 'negative' };
 const WORDS: Readonly<Record<State, string>> = {
-  ok: 'Works',
+  ok: 'Healthy',
   warn: 'Needs attention',
-  bad: 'Does not work',
+  bad: 'Failed',
 };
 
 /** Whether the pipeline works, with the checks that find something first. */
@@ -26,16 +26,16 @@ export function Health() {
     refetchInterval: CHECK_MS,
   });
   return (
-    <Section title="Pipeline">
+    <Section title="System health">
       <Loaded query={query} what="the checks">
         {({ state, checks }) => {
           const found = checks.filter((check) => check.state !== 'ok');
           return (
             <Figures>
               <Figure
-                label="State"
+                label="Status"
                 value={<Badge tone={TONES[state]}>{WORDS[state]}</Badge>}
-                note={`${checks.length - found.length} of ${checks.length} checks found nothing`}
+                note={`${checks.length - found.length} of ${checks.length} checks passed`}
                 to="/doctor"
               />
               {found.map((check) => (

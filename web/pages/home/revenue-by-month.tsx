@@ -28,7 +28,7 @@ export function RevenueByMonth() {
       {({ revenue_trend }) => {
         const currencies = Object.entries(revenue_trend.currency_revenue_windows);
         return currencies.length === 0 ? null : (
-          <Section title="Issued revenue by month, without tax">
+          <Section title="Invoiced revenue by month, before tax">
             <Stack>
               {currencies.map(([currency, { windows }]) => (
                 <Months key={currency} currency={currency} windows={windows} />

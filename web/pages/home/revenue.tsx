@@ -46,15 +46,15 @@ export function Revenue() {
 function NothingBilled() {
   return (
     <EmptyState
-      title="Nothing is billed yet"
+      title="No revenue yet"
       action={
         <ButtonLink to="/plans" tone="primary">
           Go to plans
         </ButtonLink>
       }
     >
-      A meter counts your events, a plan says what they cost, and a subscription bills a customer
-      for them. Revenue appears here with the first subscription.
+      Meters count events, plans set prices, and subscriptions bill customers. Revenue appears here
+      with the first subscription.
     </EmptyState>
   );
 }
@@ -73,9 +73,9 @@ function OfCurrency({
   return (
     <Figures>
       <Figure
-        label="Recurring per month"
+        label="MRR"
         value={money(all.mrr)}
-        note="MRR of active subscriptions"
+        note="of active subscriptions"
         to="/subscriptions"
         search={{ subscription_status: 'active', currency }}
       />

@@ -45,7 +45,7 @@ export function Usage() {
       <Loaded query={query} what="usage" isTall>
         {({ today, yesterday }) =>
           today.total_count + yesterday.total_count === 0 ? (
-            <EmptyState title="No event yesterday or today">
+            <EmptyState title="No events today or yesterday">
               <FirstEvent />
             </EmptyState>
           ) : (
@@ -54,22 +54,22 @@ export function Usage() {
                 <Figure
                   label="Events today"
                   value={<Count of={today.total_count} />}
-                  note={`${yesterday.total_count.toLocaleString('en-US')} on all of yesterday (UTC)`}
+                  note={`${yesterday.total_count.toLocaleString('en-US')} yesterday (UTC)`}
                   to="/events"
                   search={{ from: days.date, to: days.date }}
                 />
                 <EventsPerSecond />
                 <Figure
-                  label="Counted by a meter"
+                  label="Metered events"
                   value={<Count of={today.metered_count} />}
                   note="today"
                   to="/analytics"
                   search={{ from: days.date, to: days.date, window: 'HOUR' }}
                 />
                 <Figure
-                  label="Rejected by a meter"
+                  label="Rejected events"
                   value={<Count of={today.rejected_count} />}
-                  note={`today; ${today.duplicate_count.toLocaleString('en-US')} ${today.duplicate_count === 1 ? 'copy' : 'copies'} not counted again`}
+                  note={`today; ${today.duplicate_count.toLocaleString('en-US')} ${today.duplicate_count === 1 ? 'duplicate' : 'duplicates'}`}
                   to="/events"
                   search={{ from: days.date, to: days.date }}
                 />
@@ -111,7 +111,7 @@ function EventsPerSecond() {
     <Figure
       label="Events per second"
       value={rate === null ? '–' : rate.toFixed(rate < 10 ? 1 : 0)}
-      note="mean of the last minute"
+      note="average of the last minute"
       to="/events"
     />
   );

@@ -73,7 +73,7 @@ export function WalletsAtRisk() {
           <Stack>
             <Figures>
               <Figure
-                label="With a raised alert"
+                label="Alert raised"
                 value={<Quantity value={String(raised)} />}
                 note="active wallets"
                 to="/wallets"

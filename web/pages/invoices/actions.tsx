@@ -48,9 +48,11 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
   const isFinalized = invoice.invoice_status === 'FINALIZED';
   const more = [
     ...(isDraft && invoice.subscription_id !== null
-      ? [{ id: 'compute', label: 'Compute again', onChoose: () => void compute() }]
+      ? [{ id: 'compute', label: 'Recompute', onChoose: () => void compute() }]
       : []),
-    ...(isFinalized ? [{ id: 'rows', label: 'Edit rows', onChoose: () => setOpen('rows') }] : []),
+    ...(isFinalized
+      ? [{ id: 'rows', label: 'Edit line items', onChoose: () => setOpen('rows') }]
+      : []),
     ...(isFinalized && invoice.subscription_id !== null
       ? [{ id: 'recalculate', label: 'Recalculate', onChoose: () => setOpen('recalculate') }]
       : []),
@@ -76,7 +78,7 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
       <Allowed to="invoice:write">
         {isDraft ? (
           <>
-            <Button onPress={() => setOpen('rows')}>Edit rows</Button>
+            <Button onPress={() => setOpen('rows')}>Edit line items</Button>
             <Button tone="primary" onPress={() => setOpen('finalize')}>
               Finalize
             </Button>
@@ -117,7 +119,7 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
       >
         <Outcome
           invoice={invoice}
-          says="The invoice gets its number, is sent to the customer, and its rows cannot change any more. Prepaid credits that may pay for it are used first."
+          says="The invoice gets its number, is sent to the customer, and its line items can no longer change. Prepaid credits are applied first."
         />
       </ConfirmDialog>
       <ConfirmDialog
@@ -156,7 +158,7 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
           says="This invoice is voided, and a draft that is computed from the present usage and terms replaces it."
         />
       </ConfirmDialog>
-      <Dialog title="Edit rows" isOpen={open === 'rows'} onClose={close} isWide>
+      <Dialog title="Edit line items" isOpen={open === 'rows'} onClose={close} isWide>
         <RowsForm
           invoice={invoice}
           onDone={async (edited) => {
@@ -178,7 +180,7 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
       <Dialog title="Payment link" isOpen={open === 'link'} onClose={close}>
         <PaymentLink invoice={invoice} onDone={close} />
       </Dialog>
-      <Dialog title="Record a payment" isOpen={open === 'payment'} onClose={close}>
+      <Dialog title="Record payment" isOpen={open === 'payment'} onClose={close}>
         <PaymentForm
           invoice={invoice}
           onDone={async () => {

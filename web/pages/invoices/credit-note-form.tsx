@@ -31,7 +31,7 @@ export function CreditNoteForm({
   const lines = [
     ...(invoice.line_items ?? []).map((line) => ({
       id: line.id,
-      name: line.display_name ?? 'Row',
+      name: line.display_name ?? 'Line item',
       amount: minus(minus(line.amount, line.line_item_discount), line.invoice_level_discount),
     })),
     ...(isZero(tax) ? [] : [{ id: TAX_LINE, name: 'Tax', amount: tax }]),
@@ -93,7 +93,7 @@ export function CreditNoteForm({
           <SelectField
             control={form.control}
             name="refund_target"
-            label="Paid back to"
+            label="Refund to"
             isRequired
             choices={[
               ['PREPAID_WALLET', 'The prepaid wallet of the customer'],

@@ -84,7 +84,7 @@ function Content({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
                     search={((before: object) => ({ ...before, line: line.id })) as never}
                     replace
                     resetScroll={false}
-                    aria-label={`Why this amount? ${line.display_name ?? 'Row'}`}
+                    aria-label={`Why this amount? ${line.display_name ?? 'Line item'}`}
                   >
                     <WhyText />
                   </Link>

@@ -37,15 +37,15 @@ export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readon
             />
           </Figures>
           {entries.length === 0 ? (
-            <EmptyState title="No movement yet">
-              The ledger begins with the charge, when the invoice is finalized.
+            <EmptyState title="No entries yet">
+              The first entry is the charge, when the invoice is finalized.
             </EmptyState>
           ) : (
             <PlainTable
               label="Ledger"
               rows={entries}
               columns={[
-                { header: 'Movement', cell: ({ type }) => formatWord(type) },
+                { header: 'Type', cell: ({ type }) => formatWord(type) },
                 { header: 'Time', cell: ({ at }) => <Time at={at} zone={zone} /> },
                 { header: 'Description', wideOnly: true, cell: ({ description }) => description },
                 {
@@ -66,12 +66,12 @@ export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readon
                   cell: ({ amount }) => <Money amount={amount} currency={currency} />,
                 },
                 {
-                  header: 'Effect',
+                  header: 'Change',
                   align: 'end',
                   cell: ({ effect }) => <Money amount={effect} currency={currency} />,
                 },
                 {
-                  header: 'Open after it',
+                  header: 'Balance due',
                   align: 'end',
                   cell: ({ open_amount }) => <Money amount={open_amount} currency={currency} />,
                 },

@@ -34,7 +34,7 @@ export function LineEvents({
       answerOf(api.GET('/meters/{id}', { params: { path: { id: meterId } }, signal })),
   });
   return (
-    <Section title="Events behind it">
+    <Section title="Events">
       <Loaded query={meter} what="the meter">
         {(data) => <Events meter={data} question={question} zone={zone} />}
       </Loaded>

@@ -69,7 +69,7 @@ export function PaymentForm({
           ],
         ]}
       />
-      {isTooMuch ? <p>This is more than is open: the invoice will be overpaid.</p> : null}
+      {isTooMuch ? <p>This is more than the amount due. The invoice will be overpaid.</p> : null}
     </Form>
   );
 }

@@ -46,7 +46,7 @@ export function PaymentLink({
               </ButtonLink>
             }
           >
-            The customer pays on a page of a gateway.
+            The customer pays on the gateway’s payment page.
           </EmptyState>
         ) : (
           <MakeLink invoice={invoice} providers={offered} onDone={onDone} />
@@ -74,7 +74,7 @@ function MakeLink({
   return (
     <Form
       form={form}
-      submit="Make the payment link"
+      submit="Create payment link"
       onSubmit={async ({ provider }) => {
         setSession(
           await answerOf(
@@ -94,7 +94,7 @@ function MakeLink({
       <SelectField
         control={form.control}
         name="provider"
-        label="Paid through"
+        label="Payment gateway"
         isRequired
         choices={providers.map((provider) => [provider, NAMES[provider]] as const)}
       />
@@ -111,7 +111,7 @@ function Made({
 }) {
   const address = session.payment_action?.url ?? null;
   if (address === null)
-    return <p>The gateway is making the page. Open this dialog again in a moment.</p>;
+    return <p>The payment page is not ready yet. Open this dialog again in a moment.</p>;
   return (
     <Stack>
       <p>

@@ -185,7 +185,7 @@ function CreditNoteTable({
   if (notes.length === 0)
     return (
       <EmptyState title="No credit note yet">
-        A credit note lowers what is open on an invoice, or pays back what was paid.
+        A credit note reduces the amount due of an invoice, or refunds what was paid.
       </EmptyState>
     );
   return (

@@ -66,7 +66,7 @@ export function RefundForm({
       <SelectField
         control={form.control}
         name="target"
-        label="Paid back to"
+        label="Refund to"
         isRequired
         choices={[
           ['PREPAID_WALLET', 'The prepaid wallet of the customer'],

@@ -46,7 +46,7 @@ export function RowsForm({
     <Form
       form={form}
       isWide
-      submit={invoice.invoice_status === 'DRAFT' ? 'Change rows' : 'Void and make a draft'}
+      submit={invoice.invoice_status === 'DRAFT' ? 'Save line items' : 'Void and create draft'}
       onSubmit={async (values) => {
         const edited = await answerOf(
           api.POST('/invoices/{id}/modify/execute', {
@@ -58,15 +58,15 @@ export function RowsForm({
       }}
     >
       {invoice.invoice_status === 'DRAFT' ? null : (
-        <p>This invoice is voided, and a draft with the rows below replaces it.</p>
+        <p>This invoice will be voided and replaced by a draft with the line items below.</p>
       )}
-      <ul className={styles.rows} aria-label="Rows">
+      <ul className={styles.rows} aria-label="Line items">
         {fields.map((field, index) => (
           <li key={field.id}>
             <TextField
               control={form.control}
               name={`rows.${index}.display_name`}
-              label={`Row ${index + 1}`}
+              label={`Line item ${index + 1}`}
               isRequired
             />
             <TextField
@@ -78,13 +78,13 @@ export function RowsForm({
             <TextField
               control={form.control}
               name={`rows.${index}.amount`}
-              label="Amount of the row"
+              label="Amount"
               kind="decimal"
               isRequired
             />
             <Button
               tone="quiet"
-              aria-label={`Remove row ${index + 1}`}
+              aria-label={`Remove line item ${index + 1}`}
               icon={<Trash2 size={15} aria-hidden />}
               onPress={() => remove(index)}
             />
@@ -97,19 +97,19 @@ export function RowsForm({
           icon={<Plus size={14} aria-hidden />}
           onPress={() => append({ row_id: '', display_name: '', quantity: '1', amount: '' })}
         >
-          Add a row
+          Add line item
         </Button>
       </Row>
       <Facts
         of={[
-          ['Subtotal now', <Money amount={invoice.subtotal} currency={invoice.currency} />],
+          ['Current subtotal', <Money amount={invoice.subtotal} currency={invoice.currency} />],
           [
-            'Subtotal after it',
+            'New subtotal',
             <Money amount={sumOf(rows.map(({ amount }) => amount))} currency={invoice.currency} />,
           ],
         ]}
       />
-      <p>Discounts, taxes and the total are computed again from these rows.</p>
+      <p>Discounts, taxes and the total are recalculated from these line items.</p>
     </Form>
   );
 }

@@ -27,7 +27,7 @@ export function WhyDialog({
 }) {
   return (
     <Dialog
-      title={`Why this amount? ${line?.display_name ?? 'Row'}`}
+      title={`Why this amount? ${line?.display_name ?? 'Line item'}`}
       isOpen={line !== null}
       onClose={onClose}
       isWide
@@ -77,8 +77,8 @@ function Why({
       {({ explanation, usage_queries }) => (
         <Stack>
           {explanation === null ? (
-            <EmptyState title="A person wrote this row">
-              Its amount was entered as it stands, so there is no computation to show.
+            <EmptyState title="Entered manually">
+              This amount was entered manually, so there is no calculation to show.
             </EmptyState>
           ) : (
             <ExplainedLater explanation={explanation as Explanation} zone={zone} names={names} />

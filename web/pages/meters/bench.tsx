@@ -66,7 +66,7 @@ export function Bench({
     placeholderData: (before) => before,
   });
   return (
-    <Section title="Try it on an event">
+    <Section title="Test with an event">
       <Card>
         <label className={styles.label}>
           Event as JSON
@@ -80,10 +80,8 @@ export function Bench({
           />
         </label>
         <div className={styles.result} role="status">
-          {event === null ? <p>This is not JSON yet.</p> : null}
-          {definition === null ? (
-            <p>Complete the meter to see what it makes of the event.</p>
-          ) : null}
+          {event === null ? <p>This is not valid JSON.</p> : null}
+          {definition === null ? <p>Complete the meter to see the result for this event.</p> : null}
           {result.isError ? <Failure error={result.error} /> : null}
           {event !== null && result.data !== undefined && !result.isError ? (
             <Verdict of={result.data} />

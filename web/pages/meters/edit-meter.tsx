@@ -81,7 +81,7 @@ function Editor({ meter }: { readonly meter: Meter }) {
       <Section title="Definition">
         <Form
           form={form}
-          submit="Show the effect"
+          submit="Preview change"
           isWide
           secondary={<ButtonLink to={`/meters/${meter.id}`}>Cancel</ButtonLink>}
           onSubmit={async () => setAsking(true)}

@@ -34,12 +34,12 @@ export function Effect({
         <>
           <Facts of={differences} />
           <p>
-            The change creates the next version of the meter. It counts all earlier events again;
-            the present version stays active until that count is complete and checked.
+            This change creates a new version of the meter and recounts past events. The current
+            version stays active until the recount is complete and checked.
           </p>
           <p>
             {effectiveDay === ''
-              ? 'Periods that are open now are billed by the present version. Periods that begin later are billed by the new one.'
+              ? 'Current periods are billed with the current version, later periods with the new one.'
               : `Periods that begin on or after ${formatDay(`${effectiveDay}T00:00:00Z`, 'UTC')} are billed by the new version, also if they are open now. Finalized invoices do not change.`}
           </p>
           <Prices meterId={meter.id} />
@@ -67,12 +67,10 @@ function Prices({ meterId }: { readonly meterId: string }) {
     <Loaded query={query} what="the prices of the meter">
       {({ items, pagination: { total } }) =>
         total === 0 ? (
-          <p>No price charges what this meter counts.</p>
+          <p>No price uses this meter.</p>
         ) : (
           <div>
-            <p>
-              {total === 1 ? '1 price charges' : `${total} prices charge`} what this meter counts:
-            </p>
+            <p>{total === 1 ? '1 price uses' : `${total} prices use`} this meter:</p>
             <ul>
               {items.map(({ id, display_name, entity_type, entity_id }) => (
                 <li key={id}>
@@ -99,7 +97,7 @@ function differencesOf(meter: Meter, changed: MeterBody): (readonly [string, str
   const rows = [
     ['Event name', meter.event_name, changed.event_name],
     [
-      'Counts',
+      'Aggregation',
       inWords(meter),
       inWords({
         aggregation: {
@@ -115,7 +113,7 @@ function differencesOf(meter: Meter, changed: MeterBody): (readonly [string, str
     optional('multiplier'),
     optional('group_by'),
     optional('bucket_size'),
-    ['Resets', formatWord(meter.reset_usage), formatWord(changed.reset_usage)],
+    ['Usage resets', formatWord(meter.reset_usage), formatWord(changed.reset_usage)],
     ...(changed.filters ?? []).map(({ key, values }) => {
       const before = meter.filters.find((filter) => filter.key === key)?.values ?? [];
       return [

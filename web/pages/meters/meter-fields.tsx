@@ -32,7 +32,7 @@ export function MeterFields(
         <SelectField
           control={control}
           name="aggregation.type"
-          label="Counts"
+          label="Aggregation"
           isRequired
           choices={choicesOf(AGGREGATION_TYPES)}
         />
@@ -85,14 +85,14 @@ export function MeterFields(
         <SelectField
           control={control}
           name="aggregation.bucket_size"
-          label="Bucket"
+          label="Bucket size"
           hint="Values are combined per bucket first"
           choices={[['', 'None'], ...BUCKET_SIZES.map((size) => [size, size] as const)]}
         />
         <SelectField
           control={control}
           name="reset_usage"
-          label="Resets"
+          label="Usage resets"
           isRequired
           choices={choicesOf(RESET_USAGES)}
         />
@@ -101,7 +101,7 @@ export function MeterFields(
         <TextField
           control={props.form.control}
           name="effective_day"
-          label="Bills periods that begin from"
+          label="Applies to periods from"
           kind="date"
           hint="Without a day: the periods that begin after the change (UTC)"
         />

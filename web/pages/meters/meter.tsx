@@ -71,7 +71,7 @@ function Definition({ of: meter }: { readonly of: Meter }) {
       <Card>
         <Facts
           of={[
-            ['Counts', inWords(meter)],
+            ['Aggregation', inWords(meter)],
             ['Event name', <code key="event">{meter.event_name}</code>],
             ...meter.filters.map(
               ({ key, values }) => [`Only where ${key}`, `is ${values.join(' or ')}`] as const,
@@ -79,7 +79,7 @@ function Definition({ of: meter }: { readonly of: Meter }) {
             ['Multiplier', multiplier],
             ['Group by', group_by],
             ['Bucket', bucket_size],
-            ['Resets', formatWord(meter.reset_usage)],
+            ['Usage resets', formatWord(meter.reset_usage)],
             ['Status', <Status key="status" word={meter.status} />],
             ['Id', <Id key="id" of={meter.id} />],
           ]}
@@ -109,17 +109,17 @@ function Versions({ id }: { readonly id: string }) {
                 header: 'Version',
                 cell: ({ version, is_active }) => (
                   <>
-                    {version} {is_active ? <Badge tone="positive">Counts events</Badge> : null}
+                    {version} {is_active ? <Badge tone="positive">Active</Badge> : null}
                   </>
                 ),
               },
-              { header: 'Counts', cell: inWords },
+              { header: 'Aggregation', cell: inWords },
               {
-                header: 'Rates periods that begin from',
+                header: 'Applies to periods from',
                 cell: ({ effective_from }) => <Time at={effective_from} />,
               },
               {
-                header: 'Events before it',
+                header: 'Past events',
                 cell: ({ backfill: { state, events_done, events_total } }) =>
                   isUnderWay(state) && events_total !== null ? (
                     <Progress label={formatWord(state)} done={events_done} of={events_total} />

@@ -16,7 +16,7 @@ type Meter = ApiRecord<'Meter'>;
 
 const COLUMNS: readonly Column<Meter>[] = [
   { header: 'Name', cell: ({ name }) => name, sort: 'name' },
-  { header: 'Counts', cell: inWords },
+  { header: 'Aggregation', cell: inWords },
   {
     header: 'Event',
     cell: ({ event_name }) => <code>{event_name}</code>,

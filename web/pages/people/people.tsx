@@ -45,7 +45,7 @@ export function View() {
   return (
     <Page
       title="People"
-      description="Who may sign in, and what programs are called by name. They belong to the whole tenant."
+      description="People and service accounts of the tenant, in all environments."
       actions={
         <Allowed to="user:write">
           <Button
@@ -153,8 +153,7 @@ function Accounts({ kind }: { readonly kind: Kind }) {
         list={list}
         empty={
           <EmptyState title="No service account yet">
-            Programs that are not a person’s own belong to a service account: its keys stay when a
-            person leaves.
+            A service account owns API keys of programs. Its keys stay valid when a person leaves.
           </EmptyState>
         }
       />

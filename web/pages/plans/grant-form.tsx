@@ -1,36 +1,36 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { CheckboxField, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { EmptyState, Loaded } from '../../ui/query-state.tsx';
+import { SearchField, type Found } from '../../ui/search-field.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
-import { USAGE_RESET_PERIODS } from '../../../schemas/words.ts';
+import { FEATURE_TYPES, USAGE_RESET_PERIODS } from '../../../schemas/words.ts';
 
 type Feature = ApiRecord<'Feature'>;
+type FoundFeature = Found & Pick<Feature, 'type'>;
 
-const FEATURES_SHOWN = 200;
+const SHOWN = 8;
+const LIMIT_MAX = 1_000;
 
-const Body = z.object({
-  feature_id: z.string().min(1, 'choose a feature'),
-  usage_limit: z.string().regex(/^\d{0,15}$/, 'must be a whole number, or empty for no limit'),
-  usage_reset_period: z.enum(USAGE_RESET_PERIODS),
-  is_soft_limit: z.boolean(),
-  static_value: z.string().max(5_000),
-});
-
-const bodyOf = (features: readonly Feature[]) =>
-  Body.refine(
-    ({ feature_id, static_value }) =>
-      static_value.trim() !== '' || features.find(({ id }) => id === feature_id)?.type !== 'static',
+const Body = z
+  .object({
+    feature_id: z.string().min(1, 'choose a feature'),
+    feature_type: z.enum(FEATURE_TYPES),
+    usage_limit: z.string().regex(/^\d{0,15}$/, 'must be a whole number, or empty for no limit'),
+    usage_reset_period: z.enum(USAGE_RESET_PERIODS),
+    is_soft_limit: z.boolean(),
+    static_value: z.string().max(5_000),
+  })
+  .refine(
+    ({ static_value, feature_type }) => static_value.trim() !== '' || feature_type !== 'static',
     { path: ['static_value'], message: 'is required' },
   );
 
-/** Grants a feature to all subscribers of a plan: a limit, a text, or that it is on. */
+/** Gives all subscribers of a plan a feature: an included quantity, a text, or access. */
 export function GrantForm({
   plan,
   onDone,
@@ -38,112 +38,84 @@ export function GrantForm({
   readonly plan: ApiRecord<'Plan'>;
   readonly onDone: () => void;
 }) {
-  const query = useQuery({
-    queryKey: ['features-to-grant'],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/features/search', {
-          body: { limit: FEATURES_SHOWN, sort: [{ field: 'name', direction: 'asc' }] },
-          signal,
-        }),
-      ),
-  });
-  const granted = new Set((plan.entitlements ?? []).map(({ feature_id }) => feature_id));
-  return (
-    <Loaded query={query} what="features">
-      {({ items }) => {
-        const features = items.filter(({ id, type }) => !granted.has(id) && type !== 'config');
-        return features.length === 0 ? (
-          <EmptyState
-            title="No feature is left"
-            action={
-              <ButtonLink to="/features/new" tone="primary">
-                New feature
-              </ButtonLink>
-            }
-          >
-            The plan grants every feature that there is.
-          </EmptyState>
-        ) : (
-          <Grant planId={plan.id} features={features} onDone={onDone} />
-        );
-      }}
-    </Loaded>
-  );
-}
-
-function Grant({
-  planId,
-  features,
-  onDone,
-}: {
-  readonly planId: string;
-  readonly features: readonly Feature[];
-  readonly onDone: () => void;
-}) {
   const queries = useQueryClient();
-  const [schema] = useState(() => bodyOf(features));
-  const form = useApiForm(schema, {
-    feature_id: features[0]!.id,
+  const form = useApiForm(Body, {
+    feature_id: '',
+    feature_type: 'boolean',
     usage_limit: '',
     usage_reset_period: 'MONTHLY',
     is_soft_limit: true,
     static_value: '',
   });
   const { control } = form;
-  const chosen = useWatch({ control, name: 'feature_id' });
-  const type = features.find(({ id }) => id === chosen)!.type;
+  const id = useWatch({ control, name: 'feature_id' });
+  const chosenType = useWatch({ control, name: 'feature_type' });
+  const type = id === '' ? null : chosenType;
+  const included = new Set((plan.entitlements ?? []).map(({ feature_id }) => feature_id));
   return (
     <Form
       form={form}
-      submit="Grant it"
-      onSubmit={async ({ feature_id, usage_limit, static_value, ...limited }) => {
+      submit="Add entitlement"
+      onSubmit={async ({ feature_id, feature_type, usage_limit, static_value, ...limited }) => {
         await answerOf(
           api.POST('/entitlements', {
             body: {
-              plan_id: planId,
+              plan_id: plan.id,
               feature_id,
-              feature_type: type,
+              feature_type,
               is_enabled: true,
-              ...(type === 'static' ? { static_value } : {}),
-              ...(type === 'metered'
+              ...(feature_type === 'static' ? { static_value } : {}),
+              ...(feature_type === 'metered'
                 ? { ...limited, usage_limit: usage_limit === '' ? null : Number(usage_limit) }
                 : {}),
             },
           }),
         );
-        notify('The plan grants the feature');
+        notify('Entitlement added');
         await queries.invalidateQueries();
         onDone();
       }}
     >
-      <SelectField
+      <SearchField
         control={control}
         name="feature_id"
         label="Feature"
-        isRequired
-        choices={features.map(({ id, name }) => [id, name] as const)}
+        noun="features"
+        search={(text, signal) => featuresOutside(included, text, signal)}
+        find={async (feature, signal) =>
+          foundOf(
+            await answerOf(
+              api.GET('/features/{id}', { params: { path: { id: feature } }, signal }),
+            ),
+          )
+        }
+        onChoose={(feature: FoundFeature) => form.setValue('feature_type', feature.type)}
+        none={
+          <>
+            The plan includes all features. <ButtonLink to="/features/new">New feature</ButtonLink>
+          </>
+        }
       />
       {type === 'metered' ? (
         <>
           <TextField
             control={control}
             name="usage_limit"
-            label="Limit"
-            hint="So much is free of charge. Empty: all of it; 0: nothing."
+            label="Included quantity"
+            hint="Empty: unlimited."
           />
           <SelectField
             control={control}
             name="usage_reset_period"
-            label="Begins again"
+            label="Reset period"
             isRequired
             choices={USAGE_RESET_PERIODS.map((word) => [word, formatWord(word)] as const)}
           />
           <CheckboxField
             control={control}
             name="is_soft_limit"
-            label="More may be used"
-            hint="What is above the limit is charged. Otherwise access ends at the limit."
+            label="Allow overage"
+            hint="Usage above the included quantity is charged. Otherwise access ends there."
           />
         </>
       ) : null}
@@ -153,3 +125,37 @@ function Grant({
     </Form>
   );
 }
+
+/** The first features whose name contains the text, without those of the plan. */
+async function featuresOutside(
+  included: ReadonlySet<string>,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly FoundFeature[]> {
+  const { items } = await answerOf(
+    api.POST('/features/search', {
+      body: {
+        limit: Math.min(SHOWN + included.size, LIMIT_MAX),
+        sort: [{ field: 'name', direction: 'asc' }],
+        filters: [
+          { field: 'type', operator: 'not_in', value: { array: ['config'] } },
+          ...(text === ''
+            ? []
+            : [{ field: 'name', operator: 'contains' as const, value: { string: text } }]),
+        ],
+      },
+      signal,
+    }),
+  );
+  return items
+    .filter(({ id }) => !included.has(id))
+    .slice(0, SHOWN)
+    .map(foundOf);
+}
+
+const foundOf = ({ id, name, type }: Feature): FoundFeature => ({
+  id,
+  name,
+  type,
+  detail: formatWord(type),
+});

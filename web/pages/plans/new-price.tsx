@@ -86,8 +86,8 @@ function Editor({
               label="Charges for"
               isRequired
               choices={[
-                ['FIXED', 'A fixed fee for each unit'],
-                ['USAGE', 'What a meter counts'],
+                ['FIXED', 'Fixed fee'],
+                ['USAGE', 'Metered usage'],
               ]}
             />
             {values.type === 'USAGE' ? (
@@ -125,7 +125,7 @@ function Editor({
               <TextField
                 control={control}
                 name="amount"
-                label={values.billing_model === 'PACKAGE' ? 'Amount of a package' : 'Amount'}
+                label={values.billing_model === 'PACKAGE' ? 'Package price' : 'Amount'}
                 kind="decimal"
                 isRequired
               />
@@ -135,18 +135,18 @@ function Editor({
                 <TextField
                   control={control}
                   name="divide_by"
-                  label="Units in a package"
+                  label="Package size"
                   kind="decimal"
                   isRequired
                 />
                 <SelectField
                   control={control}
                   name="round"
-                  label="A started package"
+                  label="Partial packages"
                   isRequired
                   choices={[
-                    ['up', 'Counts in full'],
-                    ['down', 'Does not count'],
+                    ['up', 'Charged in full'],
+                    ['down', 'Not charged'],
                   ]}
                 />
               </FieldRow>
@@ -166,14 +166,14 @@ function Editor({
                       <TextField
                         control={control}
                         name={`tiers.${index}.unit_amount`}
-                        label="Each unit"
+                        label="Unit price"
                         kind="decimal"
                         isRequired
                       />
                       <TextField
                         control={control}
                         name={`tiers.${index}.flat_amount`}
-                        label="Flat"
+                        label="Flat fee"
                         kind="decimal"
                       />
                       <Button
@@ -192,7 +192,7 @@ function Editor({
                     icon={<Plus size={14} aria-hidden />}
                     onPress={() => append({ up_to: '', unit_amount: '', flat_amount: '' })}
                   >
-                    Add a tier
+                    Add tier
                   </Button>
                 </Row>
               </>
@@ -202,7 +202,7 @@ function Editor({
               <SelectField
                 control={control}
                 name="billing_period"
-                label="Each"
+                label="Billing period"
                 isRequired
                 choices={BILLING_PERIODS.map((word) => [word, formatWord(word)] as const)}
               />
@@ -210,11 +210,11 @@ function Editor({
             <SelectField
               control={control}
               name="invoice_cadence"
-              label="Billed"
+              label="Billing timing"
               isRequired
               choices={[
-                ['ARREAR', 'In arrear, after the period'],
-                ['ADVANCE', 'In advance, at its start'],
+                ['ARREAR', 'In arrears, after the period'],
+                ['ADVANCE', 'In advance, at the start of the period'],
               ]}
             />
           </Form>
@@ -225,7 +225,7 @@ function Editor({
           {isComplete(values) ? (
             <Calculator of={{ price: priceOf({ ...values, meter_id: '', type: 'FIXED' }) }} />
           ) : (
-            <p>Write the amounts, and slide a quantity here to see what it costs.</p>
+            <p>Enter the amounts, then choose a quantity to see the total.</p>
           )}
         </Card>
       </Section>

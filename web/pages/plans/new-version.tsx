@@ -46,7 +46,7 @@ export function NewVersion({
     <Form
       form={form}
       isWide
-      submit="Make the new version"
+      submit="Create version"
       onSubmit={async (values) => {
         await answerOf(
           api.PUT('/prices/{id}', {
@@ -65,7 +65,7 @@ export function NewVersion({
             } as never,
           }),
         );
-        notify('New version made');
+        notify('Version created');
         await queries.invalidateQueries();
         onDone();
       }}
@@ -76,14 +76,14 @@ export function NewVersion({
             <TextField
               control={control}
               name={`tiers.${index}.unit_amount`}
-              label={`Each unit ${rangeOf(tiers, index)}`}
+              label={`Unit price ${rangeOf(tiers, index)}`}
               kind="decimal"
               isRequired
             />
             <TextField
               control={control}
               name={`tiers.${index}.flat_amount`}
-              label="Flat"
+              label="Flat fee"
               kind="decimal"
             />
           </FieldRow>
@@ -92,7 +92,7 @@ export function NewVersion({
         <TextField
           control={control}
           name="amount"
-          label={price.billing_model === 'PACKAGE' ? 'Amount of a package' : 'Amount'}
+          label={price.billing_model === 'PACKAGE' ? 'Package price' : 'Amount'}
           kind="decimal"
           isRequired
         />
@@ -107,8 +107,8 @@ export function NewVersion({
       <p>
         {day === '' || day <= today
           ? 'New subscriptions get the new version.'
-          : 'Subscriptions that begin before this day get the present version, and the new one from this day on.'}{' '}
-        Running subscriptions keep their prices until you bring the new ones to them.
+          : 'Subscriptions that begin before this day get the current version, and the new version from this day on.'}{' '}
+        Existing subscriptions keep their prices until you update them on the plan.
       </p>
     </Form>
   );

@@ -21,7 +21,7 @@ const FILTERS = { q: '' };
 
 const COLUMNS: readonly Column<ApiRecord<'Plan'>>[] = [
   { header: 'Plan', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
-  { header: 'Key', cell: ({ lookup_key }) => (lookup_key === '' ? '–' : <code>{lookup_key}</code>) }, // prettier-ignore
+  { header: 'Lookup key', cell: ({ lookup_key }) => (lookup_key === '' ? '–' : <code>{lookup_key}</code>) }, // prettier-ignore
   { header: 'Description', wideOnly: true, cell: ({ description }) => <bdi>{description ?? '–'}</bdi> }, // prettier-ignore
   { header: 'Created', sort: 'created_at', cell: ({ created_at }) => <Day at={created_at} /> },
 ];
@@ -116,8 +116,8 @@ function PlanForm() {
       <TextField
         control={form.control}
         name="lookup_key"
-        label="Key"
-        hint="A name for your code that does not change, for example pro-2026."
+        label="Lookup key"
+        hint="A stable identifier for your code, for example pro-2026."
       />
       <TextField control={form.control} name="description" label="Description" />
     </Form>

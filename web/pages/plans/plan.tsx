@@ -51,7 +51,7 @@ export function View() {
             tone="primary"
             icon={<Plus size={14} aria-hidden />}
           >
-            Add a price
+            Add price
           </ButtonLink>
         </Allowed>
       }
@@ -80,13 +80,12 @@ function Content({ plan }: { readonly plan: Plan }) {
             action={
               <Allowed to="price:write">
                 <ButtonLink to={`/plans/${plan.id}/prices/new`} tone="primary">
-                  Add the first price
+                  Add price
                 </ButtonLink>
               </Allowed>
             }
           >
-            A fixed fee is charged for each period; a usage price is charged for what a meter
-            counts.
+            A fixed price is charged for each period. A usage price is charged for metered usage.
           </EmptyState>
         ) : (
           <PlainTable
@@ -97,7 +96,7 @@ function Content({ plan }: { readonly plan: Plan }) {
               { header: 'Type', cell: ({ type }) => formatWord(type) },
               { header: 'Model', cell: modelOf },
               { header: 'Rate', cell: rateOf },
-              { header: 'Billed', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrear'}` }, // prettier-ignore
+              { header: 'Billing timing', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrears'}` }, // prettier-ignore
               { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} /> },
               {
                 header: 'To',
@@ -149,15 +148,15 @@ function Content({ plan }: { readonly plan: Plan }) {
         actions={
           <Allowed to="entitlement:write">
             <Button small onPress={() => setGranting(true)}>
-              Grant a feature
+              Add entitlement
             </Button>
           </Allowed>
         }
       >
         {entitlements.length === 0 ? (
-          <EmptyState title="No features yet">
-            Subscribers of the plan may use what it grants: so much of what a meter counts, or a
-            part of your product.
+          <EmptyState title="No entitlements yet">
+            An entitlement gives subscribers of the plan a feature, with or without an included
+            quantity.
           </EmptyState>
         ) : (
           <PlainTable
@@ -166,7 +165,7 @@ function Content({ plan }: { readonly plan: Plan }) {
             columns={[
               { header: 'Feature', cell: (row) => <bdi>{row.feature?.name ?? row.feature_id}</bdi> }, // prettier-ignore
               { header: 'Type', cell: (row) => formatWord(row.feature_type) },
-              { header: 'Grants', align: 'end', cell: grantOf },
+              { header: 'Value', align: 'end', cell: grantOf },
             ]}
           />
         )}
@@ -197,7 +196,7 @@ function Content({ plan }: { readonly plan: Plan }) {
           <NewVersion price={versioned} onDone={() => setState({ version: '' })} />
         )}
       </Dialog>
-      <Dialog title="Grant a feature" isOpen={isGranting} onClose={() => setGranting(false)}>
+      <Dialog title="Add entitlement" isOpen={isGranting} onClose={() => setGranting(false)}>
         <GrantForm plan={plan} onDone={() => setGranting(false)} />
       </Dialog>
       <Dialog

@@ -34,7 +34,7 @@ export function PriceSync({ plan }: { readonly plan: ApiRecord<'Plan'> }) {
               </p>
               <Allowed to="plan:write">
                 <Row>
-                  <Button onPress={() => setAsking(true)}>Bring the prices to them</Button>
+                  <Button onPress={() => setAsking(true)}>Update prices</Button>
                 </Row>
               </Allowed>
             </>
@@ -44,8 +44,8 @@ export function PriceSync({ plan }: { readonly plan: ApiRecord<'Plan'> }) {
         </Stack>
       </Card>
       <ConfirmDialog
-        title="Bring the present prices to the subscriptions?"
-        confirm="Bring the prices"
+        title="Update the prices of these subscriptions?"
+        confirm="Update prices"
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         onConfirm={async () => {
@@ -56,8 +56,8 @@ export function PriceSync({ plan }: { readonly plan: ApiRecord<'Plan'> }) {
         }}
       >
         <p>
-          {behind === 1 ? '1 subscription gets' : `${behind} subscriptions get`} the versions and
-          prices that the plan has now, from the day on which each begins. What was invoiced stays.
+          {behind === 1 ? '1 subscription gets' : `${behind} subscriptions get`} the current prices
+          of the plan, each from its start date. Issued invoices do not change.
         </p>
       </ConfirmDialog>
     </Section>
@@ -74,7 +74,7 @@ function Running({ taskId, onClose }: { readonly taskId: string; readonly onClos
   });
   const status = task.data?.task_status;
   useEffect(() => {
-    if (status === 'COMPLETED') notify('The subscriptions have the present prices');
+    if (status === 'COMPLETED') notify('The subscriptions have the current prices');
     if (status !== undefined && !isOpen(status))
       void queries.invalidateQueries({ queryKey: ['plan'] });
   }, [status, queries]);
@@ -83,7 +83,7 @@ function Running({ taskId, onClose }: { readonly taskId: string; readonly onClos
       {(found) => (
         <Stack>
           <Progress
-            label="Subscriptions with the present prices"
+            label="Updated subscriptions"
             done={found.processed_records}
             of={found.total_records ?? found.processed_records}
           />
@@ -92,7 +92,7 @@ function Running({ taskId, onClose }: { readonly taskId: string; readonly onClos
             {found.failed_records === 0 ? null : <span>{refusedText(found.failed_records)}</span>}
           </Row>
           {isOpen(found.task_status) ? (
-            <p>You may leave this page; it continues.</p>
+            <p>You can leave this page; the update continues.</p>
           ) : (
             <>
               {found.error_summary === null ? null : <p>{found.error_summary}</p>}
@@ -114,5 +114,5 @@ const isOpen = (status: string | undefined): boolean =>
 
 const refusedText = (count: number): string =>
   count === 1
-    ? '1 subscription was refused and keeps its prices.'
-    : `${count} subscriptions were refused and keep their prices.`;
+    ? '1 subscription failed and keeps its prices.'
+    : `${count} subscriptions failed and keep their prices.`;

@@ -100,16 +100,16 @@ function Restore({ of: key }: { readonly of: FormKey }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button onPress={() => setOpen(true)}>Restore the default</Button>
+      <Button onPress={() => setOpen(true)}>Restore default</Button>
       <ConfirmDialog
-        title="Restore the default"
-        confirm="Restore the default"
+        title="Restore default"
+        confirm="Restore default"
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         onConfirm={async () => {
           await answerOf(api.DELETE('/settings/{key}', { params: { path: { key } } }));
           await cache.invalidateQueries({ queryKey: ['setting', key] });
-          notify('The default is restored');
+          notify('Default restored');
         }}
       >
         <p>Everything that was changed in this setting is forgotten: {formFor(key).label}.</p>

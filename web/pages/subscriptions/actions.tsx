@@ -61,8 +61,8 @@ export function SubscriptionActions({
           actions={[
             ...(isRunning
               ? [
-                  { id: 'addon', label: 'Add an addon', onChoose: () => setOpen('addon') },
-                  { id: 'coupon', label: 'Add a coupon', onChoose: () => setOpen('coupon') },
+                  { id: 'addon', label: 'Add addon', onChoose: () => setOpen('addon') },
+                  { id: 'coupon', label: 'Add coupon', onChoose: () => setOpen('coupon') },
                   { id: 'pause', label: 'Pause', onChoose: () => setOpen('pause') },
                 ]
               : []),
@@ -118,10 +118,10 @@ export function SubscriptionActions({
       <Dialog title="Change quantity" isOpen={open === 'quantity'} onClose={close} isWide>
         <QuantityForm subscription={subscription} onDone={done} />
       </Dialog>
-      <Dialog title="Add an addon" isOpen={open === 'addon'} onClose={close} isWide>
+      <Dialog title="Add addon" isOpen={open === 'addon'} onClose={close} isWide>
         <AddonForm subscription={subscription} onDone={done} />
       </Dialog>
-      <Dialog title="Add a coupon" isOpen={open === 'coupon'} onClose={close} isWide>
+      <Dialog title="Add coupon" isOpen={open === 'coupon'} onClose={close} isWide>
         <CouponForm subscription={subscription} onDone={done} />
       </Dialog>
       <Dialog title="Pause subscription" isOpen={open === 'pause'} onClose={close} isWide>

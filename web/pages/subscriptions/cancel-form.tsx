@@ -52,7 +52,7 @@ export function CancelForm({
         await onDone(
           cancellation_type === 'immediate'
             ? 'Subscription cancelled'
-            : 'Subscription ends with its period',
+            : 'Subscription ends with the current period',
         );
       }}
     >
@@ -62,7 +62,7 @@ export function CancelForm({
         label="When"
         isRequired
         choices={[
-          ['end_of_period', 'At the end of the running period'],
+          ['end_of_period', 'At the end of the current period'],
           ['immediate', 'Now'],
         ]}
       />
@@ -70,11 +70,11 @@ export function CancelForm({
         <SelectField
           control={form.control}
           name="invoice"
-          label="What is not billed yet"
+          label="Unbilled charges"
           isRequired
           choices={[
-            ['generate_invoice', 'Is billed with a last invoice'],
-            ['skip', 'Is not billed'],
+            ['generate_invoice', 'Bill on a final invoice'],
+            ['skip', 'Do not bill'],
           ]}
         />
       ) : null}
@@ -85,8 +85,8 @@ export function CancelForm({
         ) : (
           <>
             It ends on{' '}
-            <Day at={subscription.current_period_end} zone={subscription.customer_timezone} />;
-            until then the cancellation can be withdrawn.
+            <Day at={subscription.current_period_end} zone={subscription.customer_timezone} />; you
+            can undo the cancellation until then.
           </>
         )}
       </p>
@@ -116,15 +116,18 @@ function RunningRows({ subscription }: { readonly subscription: ApiRecord<'Subsc
         return (
           <>
             <p>
-              The running period so far comes to{' '}
+              Charges of the current period so far:{' '}
               <Money amount={sumOf(rows.map(({ amount }) => amount))} currency={currency} />, before
               discounts, credits and taxes.
             </p>
             <PlainTable
-              label="Rows of the running period"
+              label="Line items of the current period"
               rows={rows}
               columns={[
-                { header: 'Row', cell: ({ display_name }) => <bdi>{display_name ?? 'Row'}</bdi> },
+                {
+                  header: 'Line item',
+                  cell: ({ display_name }) => <bdi>{display_name ?? 'Line item'}</bdi>,
+                },
                 {
                   header: 'Quantity',
                   align: 'end',

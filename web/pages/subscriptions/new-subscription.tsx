@@ -46,8 +46,8 @@ export function View() {
       crumbs={[{ label: 'Subscriptions', to: '/subscriptions' }]}
       description={
         state.draft === ''
-          ? 'Step 1 of 2: the terms. Nothing is billed yet.'
-          : 'Step 2 of 2: the invoice that will result. Nothing is billed until you start it.'
+          ? 'Step 1 of 2: terms. Nothing is billed yet.'
+          : 'Step 2 of 2: invoice preview. Nothing is billed until you start the subscription.'
       }
     >
       {state.draft === '' ? (
@@ -116,7 +116,7 @@ function Terms({
               onDraft(draft.id);
             }}
           >
-            <CustomerField control={control} name="customer_id" label="Customer" />
+            <CustomerField control={control} name="customer_id" />
             <SelectField
               control={control}
               name="plan_id"
@@ -128,7 +128,7 @@ function Terms({
               <SelectField
                 control={control}
                 name="billing_period"
-                label="Billed"
+                label="Billing period"
                 isRequired
                 choices={PERIODS.map((word) => [word, formatWord(word)] as const)}
               />
@@ -138,16 +138,16 @@ function Terms({
               <TextField
                 control={control}
                 name="start_day"
-                label="Begins on"
+                label="Start date"
                 kind="date"
                 isRequired
               />
-              <TextField control={control} name="trial_days" label="Trial in days" kind="decimal" />
+              <TextField control={control} name="trial_days" label="Trial (days)" kind="decimal" />
             </FieldRow>
             <SelectField
               control={control}
               name="billing_cycle"
-              label="Periods begin"
+              label="Billing cycle"
               isRequired
               choices={[
                 ['anniversary', 'On the day of the start'],

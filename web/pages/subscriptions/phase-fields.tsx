@@ -70,7 +70,7 @@ export function Phases<Fields extends WithPhases>({
             <SelectField
               control={control}
               name={`phases.${index}.price_id`}
-              label="Another amount for"
+              label="Override price of"
               choices={[['', 'No price'], ...prices]}
             />
             <TextField

@@ -108,13 +108,13 @@ export function PlanForm({
             isRequired
             choices={[
               ['immediate', 'Now'],
-              ['end_of_period', 'At the end of the running period'],
+              ['end_of_period', 'At the end of the current period'],
             ]}
           />
           <SelectField
             control={form.control}
             name="proration_behavior"
-            label="The rest of the period"
+            label="Proration"
             isRequired
             choices={[
               ['create_prorations', 'Is credited and charged in proportion'],

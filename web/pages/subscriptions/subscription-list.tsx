@@ -21,9 +21,9 @@ const COLUMNS: readonly Column<Subscription>[] = [
   { header: 'Customer', cell: ({ customer, customer_id }) => <bdi>{customer?.name ?? customer_id}</bdi> }, // prettier-ignore
   { header: 'Plan', cell: ({ plan, plan_id }) => <bdi>{plan?.name ?? plan_id}</bdi> },
   { header: 'Status', cell: (row) => <Status word={row.subscription_status} /> },
-  { header: 'Billed', wideOnly: true, cell: (row) => formatWord(row.billing_period) },
+  { header: 'Billing period', wideOnly: true, cell: (row) => formatWord(row.billing_period) },
   {
-    header: 'Running period',
+    header: 'Current period',
     sort: 'current_period_end',
     wideOnly: true,
     cell: (row) => (
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
     ),
   },
   {
-    header: 'Began',
+    header: 'Started',
     sort: 'start_date',
     wideOnly: true,
     cell: (row) => <Day at={row.start_date} zone={row.customer_timezone} />,
@@ -113,8 +113,8 @@ export function View() {
             </EmptyState>
           ) : (
             <EmptyState title="No subscriptions yet" action={create}>
-              A subscription joins a customer to a plan. You see the invoice that will result before
-              it begins.
+              A subscription puts a customer on a plan. You see a preview of its invoice before it
+              starts.
             </EmptyState>
           )
         }

@@ -81,7 +81,7 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
             label: 'Next invoice',
             content: () => (
               <Stack>
-                <p>The invoice of the running period, as if it ended now.</p>
+                <p>The invoice of the current period, as if it ended now.</p>
                 <InvoicePreview subscriptionId={id} />
               </Stack>
             ),
@@ -101,17 +101,17 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
   const zone = subscription.customer_timezone;
   return (
     <Stack>
-      <Section title="Time line">
+      <Section title="Schedule">
         <TermLine subscription={subscription} />
       </Section>
-      <Section title="Lines">
+      <Section title="Line items">
         <PlainTable
-          label="List of lines"
+          label="List of line items"
           rows={subscription.line_items ?? []}
           columns={[
-            { header: 'Line', cell: (row) => <bdi>{row.display_name}</bdi> },
+            { header: 'Line item', cell: (row) => <bdi>{row.display_name}</bdi> },
             { header: 'Type', cell: ({ price_type }) => formatWord(price_type) },
-            { header: 'Billed', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrear'}` }, // prettier-ignore
+            { header: 'Billing timing', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrears'}` }, // prettier-ignore
             { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> }, // prettier-ignore
             { header: 'To', wideOnly: true, cell: ({ end_date }) => <Day at={end_date} zone={zone} /> }, // prettier-ignore
             {
@@ -128,9 +128,9 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
           <Facts
             of={[
               ['Id', <Id of={subscription.id} />],
-              ['Billed', `${formatWord(subscription.billing_period)}, ${subscription.billing_cycle}`], // prettier-ignore
+              ['Billing cycle', `${formatWord(subscription.billing_period)}, ${subscription.billing_cycle}`], // prettier-ignore
               [
-                'Running period',
+                'Current period',
                 <Period
                   start={subscription.current_period_start}
                   end={subscription.current_period_end}
@@ -141,7 +141,7 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
               ['Invoices', formatWord(subscription.collection_method)],
               ['Payment terms', subscription.payment_terms ?? ''],
               ['Time zone', zone],
-              ['Began', <Time at={subscription.start_date} zone={zone} />],
+              ['Started', <Time at={subscription.start_date} zone={zone} />],
               ['Ends', <Time at={subscription.end_date} zone={zone} />],
             ]}
           />

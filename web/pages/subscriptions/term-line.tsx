@@ -65,7 +65,7 @@ const spansOf = (subscription: Subscription): Span[] => [
     kind: 'phase',
   },
   {
-    name: 'Running period',
+    name: 'Current period',
     start: subscription.current_period_start,
     end: subscription.current_period_end,
     kind: 'running',

@@ -83,7 +83,7 @@ export function ExportForm({ onDone }: { readonly onDone: () => void }) {
       <SelectField
         control={form.control}
         name="what"
-        label="What"
+        label="Data"
         isRequired
         choices={[
           ['events', 'Events: every accepted copy'],

@@ -41,7 +41,7 @@ const COLUMNS: readonly Column<Task>[] = [
     ),
   },
   {
-    header: 'Refused rows',
+    header: 'Failed rows',
     align: 'end',
     cell: ({ failed_records }) =>
       failed_records === 0 ? '0' : <Badge tone="negative">{failed_records}</Badge>,
@@ -54,7 +54,7 @@ const SCHEDULED: readonly Column<Scheduled>[] = [
   { header: 'Export', cell: ({ entity_type }) => formatWord(entity_type) },
   { header: 'Every', cell: ({ interval }) => formatWord(interval) },
   {
-    header: 'State',
+    header: 'Status',
     cell: ({ enabled }) => (
       <Badge tone={enabled ? 'positive' : 'neutral'}>{enabled ? 'On' : 'Off'}</Badge>
     ),
@@ -101,7 +101,7 @@ export function View() {
   return (
     <Page
       title="Imports and exports"
-      description="Files of events to bring in, and files of events and usage to take out."
+      description="Import events from files. Export events and usage."
       actions={
         <>
           <Allowed to="event:read">
@@ -150,7 +150,7 @@ export function View() {
         />
       </Section>
       {scheduled.data === undefined || scheduled.data.items.length === 0 ? null : (
-        <Section title="Exports on a schedule">
+        <Section title="Scheduled exports">
           <PlainTable label="Exports" columns={SCHEDULED} rows={scheduled.data.items} />
         </Section>
       )}

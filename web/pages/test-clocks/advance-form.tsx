@@ -36,7 +36,13 @@ export function AdvanceForm({ clock }: { readonly clock: ApiRecord<'TestClock'> 
         await queries.invalidateQueries({ queryKey: ['test-clocks'] });
       }}
     >
-      <SelectField control={form.control} name="step" label="How far" isRequired choices={STEPS} />
+      <SelectField
+        control={form.control}
+        name="step"
+        label="Advance by"
+        isRequired
+        choices={STEPS}
+      />
       {step === 'other' ? (
         <TextField
           control={form.control}

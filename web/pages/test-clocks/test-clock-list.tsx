@@ -21,7 +21,7 @@ type TestClock = ApiRecord<'TestClock'>;
 
 const COLUMNS: readonly Column<TestClock>[] = [
   { header: 'Name', cell: ({ name }) => <bdi>{name ?? 'Test clock'}</bdi> },
-  { header: 'Shows', cell: ({ now }) => <Time at={now} /> },
+  { header: 'Time', cell: ({ now }) => <Time at={now} /> },
   { header: 'Status', cell: ({ status }) => <Status word={status} /> },
   { header: 'Created', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
@@ -50,11 +50,7 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page
-      title="Test clocks"
-      description="See what a month or a year does to a customer, in seconds."
-      actions={create}
-    >
+    <Page title="Test clocks" description="Simulate months of billing in seconds." actions={create}>
       <DataTable
         label="Test clocks"
         columns={COLUMNS}
@@ -68,8 +64,8 @@ export function View() {
             </EmptyState>
           ) : (
             <EmptyState title="No test clock yet" action={create}>
-              Customers that you give to a clock live by its time. When you advance it, their
-              periods close, their invoices are issued and their credits expire, each at its time.
+              Customers of a test clock follow its time. When you advance it, their periods close,
+              their invoices are issued and their credits expire.
             </EmptyState>
           )
         }
@@ -107,7 +103,7 @@ function NewTestClock() {
       <TextField
         control={form.control}
         name="day"
-        label="Begins on"
+        label="Start date"
         kind="date"
         hint="At midnight, UTC. It may be in the past."
         isRequired

@@ -79,7 +79,7 @@ function Content({ clock }: { readonly clock: TestClock }) {
             {clock.status === 'advancing' ? (
               <Advancing key={clock.advancing_to} clock={clock} />
             ) : clock.status === 'archived' ? (
-              <p>This clock was deleted and stands still.</p>
+              <p>This clock was deleted.</p>
             ) : (
               <Allowed to="testclock:write">
                 <AdvanceForm key={clock.now} clock={clock} />
@@ -107,7 +107,7 @@ function Advancing({ clock }: { readonly clock: TestClock }) {
         done={daysUntil(clock.now)}
         of={daysUntil(target)}
       />
-      <p>It goes from one due time to the next. You may leave this page; it continues.</p>
+      <p>You can leave this page; the clock continues.</p>
     </Stack>
   );
 }
@@ -154,11 +154,11 @@ function Customers({ clock }: { readonly clock: TestClock }) {
         columns={[
           { header: 'Name', cell: ({ name }) => <bdi>{name}</bdi> },
           { header: 'External id', cell: ({ external_id }) => <code>{external_id}</code> },
-          { header: 'Zone', wideOnly: true, cell: ({ timezone }) => timezone },
+          { header: 'Time zone', wideOnly: true, cell: ({ timezone }) => timezone },
         ]}
         empty={
-          <EmptyState title="No customer has this clock yet" action={create}>
-            A customer is given to a clock when it is created, and stays with it.
+          <EmptyState title="No customers yet" action={create}>
+            Choose the test clock when you create a customer. It cannot be changed later.
           </EmptyState>
         }
       />

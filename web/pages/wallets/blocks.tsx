@@ -42,7 +42,7 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
         query={query}
         columns={[
           { header: 'Expires', cell: ({ expiry_date }) => expiry_date === null ? 'Never' : <Time at={expiry_date} /> }, // prettier-ignore
-          { header: 'From', cell: (row) => formatWord(row.transaction_reason) },
+          { header: 'Source', cell: (row) => formatWord(row.transaction_reason) },
           { header: 'Added', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
           {
             header: 'Priority',
@@ -57,7 +57,7 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
             cell: ({ credit_amount }) => <Quantity value={credit_amount} fraction={fraction} />,
           },
           {
-            header: 'Left',
+            header: 'Remaining',
             align: 'end',
             cell: ({ credits_available }) => (
               <Quantity value={credits_available} fraction={fraction} />

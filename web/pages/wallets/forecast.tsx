@@ -25,7 +25,7 @@ export function EmptyDay({ forecast }: { readonly forecast: UseQueryResult<Forec
   if (isError) return <>Unknown</>;
   if (data === undefined) return <>…</>;
   if (data.points.length === 0) return <>–</>;
-  if (data.empty_at === null) return <>Not within a year</>;
+  if (data.empty_at === null) return <>More than a year away</>;
   return data.empty_at <= data.at ? <>Now</> : <Day at={data.empty_at} />;
 }
 
@@ -60,8 +60,8 @@ function Outlook({ of }: { readonly of: Forecasted }) {
       day.
     </>
   );
-  if (of.empty_at === null) return <>{pace} At this pace the wallet is not empty within a year.</>;
-  if (of.empty_at <= of.at) return <>{pace} Nothing is left in the wallet.</>;
+  if (of.empty_at === null) return <>{pace} At this rate the wallet lasts for more than a year.</>;
+  if (of.empty_at <= of.at) return <>{pace} The wallet is empty.</>;
   return (
     <>
       {pace} At this pace the wallet is empty on <Time at={of.empty_at} />. Credits that expire are
@@ -77,7 +77,7 @@ function Balance({ of: { points, currency } }: { readonly of: Forecasted }) {
     [points],
   );
   return (
-    <Section title="Balance to come">
+    <Section title="Balance forecast">
       <Card>
         <TimeChart
           label="Forecast of the balance by day"

@@ -58,7 +58,7 @@ export function View() {
             await navigate({ to: `/wallets/${wallet.id}` });
           }}
         >
-          <CustomerField control={control} name="customer_id" label="Customer" isRequired />
+          <CustomerField control={control} name="customer_id" />
           <TextField control={control} name="name" label="Name" />
           <FieldRow>
             <TextField control={control} name="currency" label="Currency" isRequired />
@@ -77,14 +77,14 @@ export function View() {
             <TextField
               control={control}
               name="conversion_rate"
-              label="Money per credit"
+              label="Value of one credit"
               kind="decimal"
               isRequired
             />
             <TextField
               control={control}
               name="initial_credits_to_load"
-              label="Free credits to begin with"
+              label="Initial free credits"
               kind="decimal"
             />
           </FieldRow>

@@ -80,7 +80,7 @@ export function TopUpForm({
       <SelectField
         control={form.control}
         name="transaction_reason"
-        label="Why"
+        label="Reason"
         isRequired
         choices={[
           ['PURCHASED_CREDIT_INVOICED', 'Bought, with an invoice'],

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useInvoiceNumbers } from '../../app/billing/invoice-numbers.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
@@ -33,6 +34,10 @@ export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBal
       ),
     placeholderData: keepPreviousData,
   });
+  const rows = query.data?.items ?? [];
+  const numbers = useInvoiceNumbers(
+    rows.flatMap((row) => (row.reference_type === 'INVOICE' ? [row.reference_id] : [])),
+  );
   return (
     <>
       <FilterBar>
@@ -51,12 +56,11 @@ export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBal
         query={query}
         list={list}
         columns={columnsOf(
-          fractionOf(
-            query.data?.items.flatMap((row) => [row.credit_amount, row.credit_balance_after]) ?? [],
-          ),
+          fractionOf(rows.flatMap((row) => [row.credit_amount, row.credit_balance_after])),
+          numbers,
         )}
         empty={
-          <EmptyState title="No transaction">
+          <EmptyState title="No transactions">
             Top-ups, payments of invoices and expiries are listed here.
           </EmptyState>
         }
@@ -65,16 +69,19 @@ export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBal
   );
 }
 
-const columnsOf = (fraction: number): readonly Column<Transaction>[] => [
+const columnsOf = (
+  fraction: number,
+  numbers: ReadonlyMap<string, string>,
+): readonly Column<Transaction>[] => [
   { header: 'Time', sort: 'created_at', cell: ({ created_at }) => <Time at={created_at} /> },
-  { header: 'What', cell: (row) => <What row={row} /> },
+  { header: 'Description', cell: (row) => <What row={row} numbers={numbers} /> },
   {
     header: 'Status',
     wideOnly: true,
     cell: ({ transaction_status }) => <Status word={transaction_status} />,
   },
   {
-    header: 'Paid by',
+    header: 'Credits used from',
     wideOnly: true,
     cell: ({ consumption_breakdown }) =>
       consumption_breakdown.length === 0
@@ -105,7 +112,13 @@ const columnsOf = (fraction: number): readonly Column<Transaction>[] => [
   },
 ];
 
-function What({ row }: { readonly row: Transaction }) {
+function What({
+  row,
+  numbers,
+}: {
+  readonly row: Transaction;
+  readonly numbers: ReadonlyMap<string, string>;
+}) {
   return (
     <>
       {formatWord(row.transaction_reason)}
@@ -117,7 +130,9 @@ function What({ row }: { readonly row: Transaction }) {
       ) : null}
       {row.reference_type === 'INVOICE' ? (
         <div>
-          <Link to={`/invoices/${row.reference_id}`}>Invoice</Link>
+          <Link to={`/invoices/${row.reference_id}`}>
+            {numbers.get(row.reference_id) ?? 'Invoice'}
+          </Link>
         </div>
       ) : null}
       {row.description === '' || row.reference_type === 'INVOICE' ? null : (

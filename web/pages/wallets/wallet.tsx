@@ -88,7 +88,7 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
           note={<Quantity value={wallet.credit_balance} unit="credits" />}
         />
         <Figure
-          label="Usage not billed yet"
+          label="Unbilled usage"
           value={<Money amount={wallet.current_period_usage} currency={currency} />}
         />
         <Figure
@@ -98,12 +98,12 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
           search={{ customer_id: wallet.customer_id, show: 'open' }}
         />
         <Figure
-          label="Left after both"
+          label="Projected balance"
           value={<Money amount={wallet.real_time_balance} currency={currency} />}
           note={<Quantity value={wallet.real_time_credit_balance} unit="credits" />}
         />
         <Figure
-          label="Empty on"
+          label="Runs out on"
           value={<EmptyDay forecast={forecast} />}
           note="at the usage of the last four weeks"
           to={`/wallets/${wallet.id}`}
@@ -134,7 +134,7 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
                     ['Status', <Status word={wallet.wallet_status} />],
                     ['Type', formatWord(wallet.wallet_type)],
                     [
-                      'Money per credit',
+                      'Value of one credit',
                       <Money amount={wallet.conversion_rate} currency={currency} />,
                     ],
                     ['Pays for', wallet.config.allowed_price_types.map(formatWord).join(', ') || 'Everything'], // prettier-ignore

@@ -43,7 +43,7 @@ export function EndpointForm({
       <TextField
         control={form.control}
         name="url"
-        label="Address"
+        label="URL"
         kind="url"
         isRequired
         autoFocus
@@ -54,7 +54,7 @@ export function EndpointForm({
         control={form.control}
         name="event_types"
         label="Events"
-        hint="None chosen: every event is sent, new kinds too."
+        hint="Empty: all events, including new types."
         choices={CHOICES}
       />
     </Form>

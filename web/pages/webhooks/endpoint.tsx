@@ -93,8 +93,8 @@ function Actions({ of: endpoint }: { readonly of: Endpoint }) {
       <Button isDisabled={test.isPending} onPress={() => test.mutate()}>
         Send test
       </Button>
-      <Button onPress={() => setOpen('replay')}>Send again</Button>
-      <Button onPress={() => setOpen('rotate')}>New secret</Button>
+      <Button onPress={() => setOpen('replay')}>Resend</Button>
+      <Button onPress={() => setOpen('rotate')}>Rotate secret</Button>
       <Button isDisabled={turn.isPending} onPress={() => turn.mutate()}>
         {endpoint.enabled ? 'Turn off' : 'Turn on'}
       </Button>
@@ -141,11 +141,11 @@ function Actions({ of: endpoint }: { readonly of: Endpoint }) {
           shown.
         </p>
       </ConfirmDialog>
-      <Dialog title="Send again" isOpen={open === 'replay'} onClose={() => setOpen(null)}>
+      <Dialog title="Resend" isOpen={open === 'replay'} onClose={() => setOpen(null)}>
         <Replay id={id} onDone={() => setOpen(null)} />
       </Dialog>
       <ConfirmDialog
-        title="New secret"
+        title="Rotate secret"
         confirm="Make new secret"
         isOpen={open === 'rotate'}
         onClose={() => setOpen(null)}
@@ -157,7 +157,7 @@ function Actions({ of: endpoint }: { readonly of: Endpoint }) {
       >
         <p>For 24 hours notifications are signed with the old and the new secret.</p>
       </ConfirmDialog>
-      <Dialog title="New secret" isOpen={secret !== null} onClose={() => setSecret(null)}>
+      <Dialog title="Signing secret" isOpen={secret !== null} onClose={() => setSecret(null)}>
         <p>
           <Badge tone="warning">Copy it now</Badge> It is not shown again.
         </p>
@@ -182,7 +182,7 @@ function Replay({ id, onDone }: { readonly id: string; readonly onDone: () => vo
   return (
     <Form
       form={form}
-      submit="Send again"
+      submit="Resend"
       onSubmit={async ({ from, to }) => {
         const end = new Date(Date.parse(`${to}T00:00:00Z`) + DAY_MS).toISOString();
         const body = { endpoint_id: id, from: `${from}T00:00:00Z`, to: end };
@@ -219,7 +219,7 @@ function Attempts({ id }: { readonly id: string }) {
     { header: 'Time', cell: ({ created_at }) => <Time at={created_at} seconds /> },
     { header: 'Event', cell: ({ event_type: type }) => <code>{type}</code> },
     { header: 'Attempt', align: 'end', cell: ({ attempt }) => attempt },
-    { header: 'Answer', cell: (attempt) => <Outcome of={attempt} /> },
+    { header: 'Response', cell: (attempt) => <Outcome of={attempt} /> },
     { header: 'ms', align: 'end', wideOnly: true, cell: ({ duration_ms }) => duration_ms },
     {
       header: 'Details',
@@ -264,18 +264,18 @@ function Attempts({ id }: { readonly id: string }) {
           <>
             <Facts
               of={[
-                ['Answer', <Outcome key="outcome" of={shown} />],
+                ['Response', <Outcome key="outcome" of={shown} />],
                 ['Notification', shown.system_event_id],
                 ['Time', <Time key="at" at={shown.created_at} seconds />],
               ]}
             />
-            <CodeBlock label="Sent headers" text={headersText(shown.request_headers)} />
-            <CodeBlock label="Sent body" text={pretty(shown.request_body)} />
+            <CodeBlock label="Request headers" text={headersText(shown.request_headers)} />
+            <CodeBlock label="Request body" text={pretty(shown.request_body)} />
             {shown.response_headers === null ? null : (
-              <CodeBlock label="Answered headers" text={headersText(shown.response_headers)} />
+              <CodeBlock label="Response headers" text={headersText(shown.response_headers)} />
             )}
             {shown.response_body === null ? null : (
-              <CodeBlock label="Answered body" text={shown.response_body} />
+              <CodeBlock label="Response body" text={shown.response_body} />
             )}
           </>
         )}

@@ -18,8 +18,8 @@ import { EndpointState } from './endpoint-state.tsx';
 type Endpoint = ApiRecord<'WebhookEndpoint'>;
 
 const COLUMNS: readonly Column<Endpoint>[] = [
-  { header: 'Address', cell: ({ url }) => url },
-  { header: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
+  { header: 'URL', cell: ({ url }) => url },
+  { header: 'Status', cell: (endpoint) => <EndpointState of={endpoint} /> },
   { header: 'Events', wideOnly: true, cell: ({ event_types: types }) => types.length === 0 ? 'All' : types.join(', ') },
   { header: 'Description', wideOnly: true, cell: ({ description }) => description ?? '–' },
   { header: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
@@ -57,8 +57,8 @@ export function View() {
         rowTo={({ id }) => `/webhooks/${id}`}
         empty={
           <EmptyState title="No endpoint yet" action={add}>
-            An endpoint is an address of yours that is told when an invoice is finalized, a payment
-            fails or a balance runs low.
+            An endpoint is a URL of your service. It gets a notification when an invoice is
+            finalized, a payment fails or a balance runs low.
           </EmptyState>
         }
       />

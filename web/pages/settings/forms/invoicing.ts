@@ -54,12 +54,12 @@ export const INVOICING = {
       },
       finalization_delay_seconds: {
         kind: 'whole',
-        label: 'Late usage is awaited for (seconds)',
+        label: 'Grace period for late usage (seconds)',
         hint: 'After the end of the period, before the invoice is final: 7200 are two hours, at most 30 days.',
       },
       auto_complete_purchased_credit_transaction: {
         kind: 'switch',
-        label: 'Give purchased credits at once',
+        label: 'Add purchased credits before payment',
         hint: 'Otherwise the wallet gets them when their invoice is paid.',
       },
     },
@@ -90,8 +90,8 @@ export const INVOICING = {
       group_by: {
         kind: 'lines',
         of: 'text',
-        label: 'Headings of the rows',
-        hint: 'Fields of the rows, or keys of their metadata, one on each line; their values become headings.',
+        label: 'Group line items by',
+        hint: 'Fields of line items, or keys of their metadata, one on each line. Their values become headings.',
       },
       notes: { kind: 'text', label: 'Notes', rows: 4, isUnset: true, hint: 'Below the total.' },
     },
@@ -107,10 +107,10 @@ export const INVOICING = {
     'What happens to a subscription whose first invoice is never paid.',
     invoicing.SubscriptionConfig,
     {
-      auto_cancellation_enabled: { kind: 'switch', label: 'Cancel it' },
+      auto_cancellation_enabled: { kind: 'switch', label: 'Cancel unpaid subscriptions' },
       grace_period_days: {
         kind: 'whole',
-        label: 'So long after the due date (days)',
+        label: 'Days after the due date',
         isRequired: true,
       },
     },
@@ -124,25 +124,25 @@ export const INVOICING = {
       from: { kind: 'text', label: 'Sender', hint: 'A name; empty: the name of your company.' },
       reply_to: {
         kind: 'text',
-        label: 'Answers go to',
+        label: 'Reply to',
         hint: 'An address; empty: the address of the sender.',
       },
       types: {
         kind: 'choices',
-        label: 'Which',
+        label: 'E-mails',
         choices: CUSTOMER_EMAIL_TYPES.map((word) => [word, formatWord(word)]),
       },
     },
   ),
   checkout_config: formOf(
     'Payment pages',
-    'Where a customer may be led after a payment.',
+    'Where a customer may return to after a payment.',
     CheckoutConfig,
     {
       return_origins: {
         kind: 'lines',
         of: 'text',
-        label: 'Sites to return to',
+        label: 'Allowed return URLs',
         hint: 'One on each line, for example https://app.example.com. Without one, the portal leads nowhere else, and your own keys may name any https address.',
       },
     },

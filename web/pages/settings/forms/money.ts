@@ -25,59 +25,54 @@ const UNITS: Choices = [['', 'Never'], ...words(CREDIT_GRANT_EXPIRATION_UNITS)];
 /** Settings of wallets, alerts, payments and currencies. */
 export const MONEY = {
   wallet_balance_alert_config: formOf(
-    'Alerts of wallet balances',
+    'Wallet balance alerts',
     'A webhook is sent when the balance of a wallet falls to a level. A wallet may have its own levels.',
     money.WalletBalanceAlertConfig,
     levels('credits', [...ALERT_CONDITIONS].sort().reverse()),
   ),
   subscription_alert_config: formOf(
-    'Alerts of spend',
+    'Spend alerts',
     'A webhook is sent when the spend of a subscription in its period passes a level.',
     money.SpendAlertConfig,
     levels('currency of the subscription'),
   ),
   entitlement_alert_config: formOf(
-    'Alerts of entitlements',
+    'Entitlement alerts',
     'A webhook is sent when the usage of a feature passes a level.',
     money.SpendAlertConfig,
     levels('usage'),
   ),
-  wallet_topup_config: formOf(
-    'Purchases of credits',
-    'Limits of what is added to wallets.',
-    money.WalletTopupConfig,
-    {
-      free_credit_limit_per_transaction: {
-        kind: 'decimal',
-        label: 'Free credits given at once, at most (credits)',
-        hint: '0: no limit.',
-      },
-      min_topup_amount_per_currency: {
-        kind: 'pairs',
-        label: 'Smallest purchase',
-        noun: 'currency',
-        key: { label: 'Currency', hint: 'Three letters, for example usd.' },
-        value: { kind: 'decimal', label: 'Amount at least', isRequired: true },
-      },
+  wallet_topup_config: formOf('Credit purchases', 'Limits of top-ups.', money.WalletTopupConfig, {
+    free_credit_limit_per_transaction: {
+      kind: 'decimal',
+      label: 'Maximum free credits per top-up',
+      hint: '0: no limit.',
     },
-  ),
+    min_topup_amount_per_currency: {
+      kind: 'pairs',
+      label: 'Minimum purchase',
+      noun: 'currency',
+      key: { label: 'Currency', hint: 'Three letters, for example usd.' },
+      value: { kind: 'decimal', label: 'Minimum amount', isRequired: true },
+    },
+  }),
   bonus_credits_topup_config: formOf(
     'Bonus credits',
-    'Credits that a purchase earns on top. The first slab that a purchase reaches applies: write the highest first.',
+    'Extra credits of a purchase. The first tier that a purchase reaches applies: write the highest first.',
     money.BonusCreditsTopupConfig,
     {
-      enabled: { kind: 'switch', label: 'Give bonus credits' },
+      enabled: { kind: 'switch', label: 'Enable bonus credits' },
       slabs: {
         kind: 'rows',
-        label: 'Slabs',
-        noun: 'slab',
+        label: 'Tiers',
+        noun: 'tier',
         fields: {
           threshold: {
             kind: 'decimal',
-            label: 'From a purchase of (credits)',
+            label: 'Minimum purchase (credits)',
             isRequired: true,
           },
-          operator: { kind: 'choice', label: 'Reached', choices: [['gte', 'At or above it']] },
+          operator: { kind: 'choice', label: 'Condition', choices: [['gte', 'At or above it']] },
           bonus: {
             kind: 'group',
             label: 'Bonus',
@@ -90,7 +85,7 @@ export const MONEY = {
                   ['flat', 'Credits'],
                 ],
               },
-              value: { kind: 'decimal', label: 'How much', isRequired: true },
+              value: { kind: 'decimal', label: 'Value', isRequired: true },
             },
           },
           expiration_duration: { kind: 'whole', label: 'Expires after', hint: 'Empty: never.' },
@@ -104,16 +99,16 @@ export const MONEY = {
     'What happens after a payment was declined.',
     money.PaymentRetryConfig,
     {
-      enabled: { kind: 'switch', label: 'Charge again' },
+      enabled: { kind: 'switch', label: 'Retry failed payments' },
       intervals_days: {
         kind: 'lines',
         of: 'whole',
-        label: 'Waits (days)',
-        hint: 'Days from each failure to the next charge, one on each line.',
+        label: 'Retry intervals (days)',
+        hint: 'Days from each failure to the next attempt, one on each line.',
       },
       final_action: {
         kind: 'choice',
-        label: 'After the last one',
+        label: 'After the last retry',
         choices: [
           ['none', 'Keep the subscription'],
           ['cancel', 'Cancel the subscription'],
@@ -122,7 +117,7 @@ export const MONEY = {
     },
   ),
   payment_mandate_limits: formOf(
-    'Charges without the customer',
+    'Mandate limits',
     'The largest charge without the customer by type of payment method; above it the invoice waits for the customer.',
     money.PaymentMandateLimits,
     {
@@ -135,7 +130,7 @@ export const MONEY = {
           kind: 'group',
           label: 'Limit',
           fields: {
-            max_amount: { kind: 'decimal', label: 'At most', isRequired: true },
+            max_amount: { kind: 'decimal', label: 'Maximum amount', isRequired: true },
             currency: {
               kind: 'text',
               label: 'Currency',
@@ -162,10 +157,10 @@ export const MONEY = {
           symbol: { kind: 'text', label: 'Symbol', isRequired: true },
           conversion_factors: {
             kind: 'pairs',
-            label: 'Worth',
+            label: 'Exchange rate',
             noun: 'currency',
             key: { label: 'Currency', hint: 'Three letters, for example usd.' },
-            value: { kind: 'decimal', label: 'Of it for one unit', isRequired: true },
+            value: { kind: 'decimal', label: 'Amount for one unit', isRequired: true },
           },
         },
       },

@@ -10,7 +10,7 @@ const colour = (label: string): Field => ({
   hint: 'For example #1d4ed8.',
 });
 const RANGES = PORTAL_RANGES.map((word) => [word, formatWord(word)] as const);
-const ORDER: Field = { kind: 'whole', label: 'Place', hint: 'Smaller numbers come first.' };
+const ORDER: Field = { kind: 'whole', label: 'Position', hint: 'Smaller numbers come first.' };
 
 /** What customers see of themselves. */
 export const PORTAL = {
@@ -32,7 +32,7 @@ export const PORTAL = {
       embed_origins: {
         kind: 'lines',
         of: 'text',
-        label: 'Sites that may frame the portal',
+        label: 'Sites that may embed the portal',
         hint: 'One on each line, with https, for example https://app.example.com.',
       },
       sections: {
@@ -64,23 +64,23 @@ export const PORTAL = {
                 fields: {
                   date_presets: {
                     kind: 'choices',
-                    label: 'Ranges to choose from',
+                    label: 'Available ranges',
                     hint: 'None: those of the default.',
                     choices: RANGES,
                   },
                   default_preset: {
                     kind: 'choice',
-                    label: 'Range at first',
+                    label: 'Default range',
                     choices: [['', 'The first'], ...RANGES],
                   },
-                  allow_custom_date_range: { kind: 'switch', label: 'Customers may choose days' },
+                  allow_custom_date_range: { kind: 'switch', label: 'Allow custom dates' },
                   feature_filter_mode: {
                     kind: 'choice',
                     label: 'Usage of',
                     choices: [
                       ['', 'Everything'],
                       ['all', 'Everything (all)'],
-                      ['inc', 'What the plans include'],
+                      ['inc', 'Included usage'],
                     ],
                   },
                 },
@@ -90,9 +90,9 @@ export const PORTAL = {
                 label: 'Figures',
                 only: ['type', 'metric_cards'],
                 fields: {
-                  show_revenue_metric: { kind: 'switch', label: 'Show what was spent' },
+                  show_revenue_metric: { kind: 'switch', label: 'Show spend' },
                   show_cost_metrics: { kind: 'switch', label: 'Show costs' },
-                  show_custom_metrics: { kind: 'switch', label: 'Show what each meter counted' },
+                  show_custom_metrics: { kind: 'switch', label: 'Show usage of each meter' },
                 },
               },
             },

@@ -5,27 +5,27 @@ import { formOf } from './fields.ts';
 /** Settings of the company, its people and its events. */
 export const TENANCY = {
   event_ingestion_filter: formOf(
-    'Filter of events',
+    'Event filter',
     'Events of all other customers are accepted and left out: they are neither stored nor billed.',
     EventIngestionFilter,
     {
-      enabled: { kind: 'switch', label: 'Keep the events of these customers only' },
+      enabled: { kind: 'switch', label: 'Enable filter' },
       allowed_external_customer_ids: {
         kind: 'lines',
         of: 'text',
-        label: 'External ids of the customers',
+        label: 'External customer ids',
         hint: 'One on each line.',
       },
     },
   ),
   tenant_config: formOf(
-    'Limits of the company',
+    'Tenant limits',
     'For all environments. The operator of this installation may have set lower limits.',
     TenantConfig,
     {
-      production: { kind: 'whole', label: 'Production environments, at most' },
-      development: { kind: 'whole', label: 'Development environments, at most' },
-      max_users: { kind: 'whole', label: 'People, at most' },
+      production: { kind: 'whole', label: 'Maximum production environments' },
+      development: { kind: 'whole', label: 'Maximum development environments' },
+      max_users: { kind: 'whole', label: 'Maximum people' },
     },
   ),
   saml_config: {
@@ -34,7 +34,7 @@ export const TENANCY = {
       'For all environments. Give your identity provider the metadata of /v1/auth/saml/TENANT/metadata, then write its answer here.',
       SamlFields,
       {
-        enabled: { kind: 'switch', label: 'People may sign in through the identity provider' },
+        enabled: { kind: 'switch', label: 'Enable single sign-on' },
         active: { kind: 'kept' },
         idp_entity_id: { kind: 'text', label: 'Entity id of the provider' },
         idp_sso_url: {
@@ -62,7 +62,7 @@ export const TENANCY = {
         },
         default_role: {
           kind: 'choice',
-          label: 'Role of such an account',
+          label: 'Role of new accounts',
           choices: [
             ['all_reader', 'Reads everything'],
             ['all_writer', 'Reads and writes everything'],
