@@ -129,6 +129,7 @@ function questionsOf(world: ScaleWorld) {
       event_name: null,
       event_id: null,
       source: null,
+      outcome: null,
       start: made.start,
       end: made.start + made.span,
       property_filters: {},

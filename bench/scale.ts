@@ -198,6 +198,7 @@ async function measureReads(world: ScaleWorld, set: Set): Promise<void> {
       event_name: null,
       event_id: null,
       source: null,
+      outcome: null,
       start: world.made.start,
       end: world.made.start + world.made.span,
       property_filters: {},

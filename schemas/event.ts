@@ -170,11 +170,15 @@ export const EventLookup = z.object({ id: text(1000).min(1) });
 
 export const EVENT_PAGE_SIZE = 50;
 
+/** The copies that `duplicate_count`, `metered_count` or `rejected_count` of the monitoring counts. */
+export const EVENT_OUTCOMES = ['duplicate', 'metered', 'rejected'] as const;
+
 const common = {
   external_customer_id: eventText.nullish(),
   event_name: eventText.nullish(),
   event_id: text().nullish(),
   source: eventText.nullish(),
+  outcome: choice(z.enum(EVENT_OUTCOMES)),
   /** Both ends are inclusive; default: the last seven days. */
   start_time: time.nullish(),
   end_time: time.nullish(),

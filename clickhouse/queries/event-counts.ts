@@ -10,6 +10,9 @@ export interface EventCountQuestion {
   readonly step: number;
 }
 
+/** Of one copy: whether it is not the first of its id, whether a meter counts it, whether a meter rejected it. */
+export type EventOutcome = 'duplicate' | 'metered' | 'rejected';
+
 const SCOPE = 'tenant_id = {tenant_id:String} and environment_id = {environment_id:String}';
 const RANGE = `${SCOPE}
          and timestamp >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
@@ -47,6 +50,9 @@ export function acceptedCounts(query: EventCountQuestion): ClickHouseQuery {
   };
 }
 
+const NOT_VOIDED = `(partition, position) not in (
+                       select target_partition, target_position from usage_void_v1 where ${SCOPE})`;
+
 /** Events that at least one meter counts. */
 export function meteredCount(query: EventCountQuestion): ClickHouseQuery {
   return {
@@ -55,28 +61,42 @@ export function meteredCount(query: EventCountQuestion): ClickHouseQuery {
         from (select groupBitmap(${GATHERED}) as events
                 from meter_usage_v1
                where ${RANGE}
-                 and (partition, position) not in (
-                       select target_partition, target_position from usage_void_v1 where ${SCOPE})
+                 and ${NOT_VOIDED}
                group by partition)`,
     params: paramsOf(query),
   };
 }
+
+const rejected = (columns: string) => `select ${columns} from events_rejected_v1 where ${SCOPE}`;
+const REJECTED = `(event_name, external_customer_id) in (${rejected('event_name, external_customer_id')})
+                 and (partition, position) in (${rejected('partition, position')})`;
 
 /**
  * Events that some meter applies to and could not count. Rejections lack the event's time, so only the events
  * with their customers and names are searched.
  */
 export function rejectedCount(query: EventCountQuestion): ClickHouseQuery {
-  const rejected = (columns: string) => `select ${columns} from events_rejected_v1 where ${SCOPE}`;
   return {
     sql: `
       select sum(events)
         from (select groupBitmap(${GATHERED}) as events
                 from events_raw_v1
                where ${RANGE}
-                 and (event_name, external_customer_id) in (${rejected('event_name, external_customer_id')})
-                 and (partition, position) in (${rejected('partition, position')})
+                 and ${REJECTED}
                group by partition)`,
     params: paramsOf(query),
   };
 }
+
+/** Condition on `events_raw_v1` for times from `start_ms` to `end_ms`, both included: the copies that a count counts. */
+export const COPIES_OF: Readonly<Record<EventOutcome, string>> = {
+  duplicate: 'not is_canonical',
+  metered: `(partition, position) in (
+              select partition, position
+                from meter_usage_v1
+               where ${SCOPE}
+                 and timestamp >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
+                 and timestamp <= fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')
+                 and ${NOT_VOIDED})`,
+  rejected: REJECTED,
+};

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Position } from '../../domain/metering/position.ts';
 import type { ClickHouseQuery } from '../client.ts';
+import { COPIES_OF, type EventOutcome } from './event-counts.ts';
 import { AT_EVENT } from './event-places.ts';
 import { RAW_EVENT_COLUMNS } from './raw-events.ts';
 import { propertyFilters } from './scalar-text.ts';
@@ -13,6 +14,7 @@ export interface EventSearch {
   readonly event_name: string | null;
   readonly event_id: string | null;
   readonly source: string | null;
+  readonly outcome: EventOutcome | null;
   readonly start: number;
   readonly end: number;
   /** AND of keys, OR of values. */
@@ -98,6 +100,7 @@ function searched(search: EventSearch): ClickHouseQuery {
          ${search.event_id === null ? '' : `and ${AT_EVENT}`}
          and timestamp >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
          and timestamp <= fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')
+         ${search.outcome === null ? '' : `and ${COPIES_OF[search.outcome]}`}
          ${cursor.sql}
          ${filters.sql}`,
     params: {

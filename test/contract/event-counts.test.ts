@@ -5,6 +5,7 @@ import {
   GATHERED,
   rejectedCount,
   type EventCountQuestion,
+  type EventOutcome,
 } from '../../clickhouse/queries/event-counts.ts';
 import { READING } from '../../clickhouse/query-limits.ts';
 import { NO_HASH, type MeterUsageRow, type RawEventRow } from '../../clickhouse/rows.ts';
@@ -78,6 +79,27 @@ describe('counts of events', () => {
       ...given,
     });
 
+  /** Total and ids of the list with the copies that a count counts. */
+  const listed = async (outcome: EventOutcome): Promise<[number, string[]]> => {
+    const { total_count, events } = await createEventReader(test_.clickhouse).search({
+      ...SCOPE,
+      external_customer_id: null,
+      event_name: null,
+      event_id: null,
+      source: null,
+      outcome,
+      start: START,
+      end: START + 100 * QUARTER - 1,
+      property_filters: {},
+      sort: 'timestamp',
+      order: 'asc',
+      cursor: null,
+      limit: 50,
+      offset: 0,
+    });
+    return [total_count, events.map(({ event_id }) => event_id)];
+  };
+
   test('each event once, whatever a replay left twice, in whichever partition of the log', async () => {
     const events = [
       raw(0),
@@ -97,6 +119,9 @@ describe('counts of events', () => {
     await store.appendRejected([rejection(events[4]!, 'meterv_4')]);
     await store.appendRejected([rejection(events[4]!, 'meterv_3')]);
 
+    expect(await listed('metered')).toEqual([2, ['e0', 'e1']]);
+    expect(await listed('rejected')).toEqual([1, ['e3']]);
+    expect(await listed('duplicate')).toEqual([1, ['e1']]);
     expect(await counts()).toEqual({
       accepted: 5,
       duplicates: 1,
@@ -143,6 +168,7 @@ describe('counts of events', () => {
       },
     ]);
     expect(await counts()).toMatchObject({ accepted: 2, metered: 1 });
+    expect(await listed('metered')).toEqual([1, ['e1']]);
   });
 
   test('positions are gathered one to one', async () => {

@@ -63,6 +63,7 @@ describe('looking for events by id', () => {
         event_name: null,
         event_id,
         source: null,
+        outcome: null,
         start: START,
         end: START + 90 * 86_400_000,
         property_filters: {},

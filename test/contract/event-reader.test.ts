@@ -41,6 +41,7 @@ const search = (given: Partial<EventSearch> = {}): EventSearch => ({
   event_name: null,
   event_id: null,
   source: null,
+  outcome: null,
   start: JAN,
   end: JAN + 1_000 * HOUR,
   property_filters: {},

@@ -21,7 +21,7 @@ export function Figure({
   readonly search?: Readonly<Record<string, string>>;
 }) {
   return (
-    <div className={styles.figure}>
+    <div className={styles.figure} data-figure>
       <div className={styles.label}>
         {to === undefined ? (
           label

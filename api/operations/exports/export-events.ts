@@ -43,6 +43,7 @@ export async function exportEvents(
     event_name: query.event_name || null,
     event_id: null,
     source: query.source || null,
+    outcome: null,
     start: Date.parse(start),
     // The search includes both ends.
     end: Date.parse(end) - 1,

@@ -35,6 +35,7 @@ export async function listEvents(
     event_name: body.event_name || null,
     event_id: body.event_id || null,
     source: body.source || null,
+    outcome: body.outcome ?? null,
     start: Date.parse(start),
     end: Date.parse(end),
     property_filters: body.property_filters ?? {},

@@ -1,3 +1,4 @@
+import { catalogOf } from '../../support/catalog.ts';
 import { startPipeline, type PipelineWorld } from '../../support/pipeline-world.ts';
 
 /** Raw events and the debugger over HTTP, behind the real edge and stream. */
@@ -386,6 +387,30 @@ describe('event routes', () => {
       expect(bare.body.events[0].properties).toBeNull();
     });
 
+    test('200: by outcome: as many as the monitoring counts', async () => {
+      await catalogOf(world.api).meter({ type: 'SUM', field: 'v' }, { event_name: 'outcome' });
+      const timestamp = '2026-07-02T10:00:00Z';
+      await send(
+        event('o1', 'outcome', { timestamp }),
+        event('o2', 'outcome', { timestamp }),
+        event('o3', 'outcome', { timestamp, properties: { v: 'many' } }),
+        event('o4', 'unknown', { timestamp }),
+      );
+      await send(event('o1', 'outcome', { timestamp }));
+      const day = { start_time: '2026-07-02T00:00:00Z', end_time: '2026-07-03T00:00:00Z' };
+      const { body: counts } = await get(`/events/monitoring?${new URLSearchParams(day)}`);
+      for (const [outcome, found] of [
+        ['metered', ['o2', 'o1']],
+        ['rejected', ['o3']],
+        ['duplicate', ['o1']],
+      ] as const) {
+        const { body } = await post('/events/query', { ...day, outcome });
+        expect([ids(body), body.total_count]).toEqual([found, counts[`${outcome}_count`]]);
+        const { body: same } = await get(`/events?${new URLSearchParams({ ...day, outcome })}`);
+        expect(ids(same)).toEqual(found);
+      }
+    });
+
     test('200: the URL form', async () => {
       const url = `/events?external_customer_id=lister&start_time=2026-01-01T00:00:00Z&end_time=2026-02-01T00:00:00Z`;
       expect(ids((await get(`${url}&page_size=2`)).body)).toEqual(['l6', 'l5']);
@@ -397,6 +422,7 @@ describe('event routes', () => {
 
     test.each([
       [{ sort: 'source' }],
+      [{ outcome: 'counted' }],
       [{ order: 'up' }],
       [{ end_time: '2025-01-01T00:00:00Z' }],
       [{ start_time: 'x' }],

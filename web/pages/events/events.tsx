@@ -4,15 +4,29 @@ import { useState } from 'react';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { ClearFilters, DayFilter, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
+import {
+  ChoiceFilter,
+  ClearFilters,
+  DayFilter,
+  FilterBar,
+  SearchFilter,
+} from '../../ui/filter-bar.tsx';
 import { PAGE_ROWS, useListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FirstEvent } from '../../app/first-event.tsx';
+import type { EVENT_OUTCOMES } from '../../../schemas/event.ts';
 import styles from './events.module.css';
 
 type Event = ApiRecord<'Event'>;
+type Outcome = (typeof EVENT_OUTCOMES)[number];
+
+const OUTCOMES: Readonly<Record<Outcome, string>> = {
+  metered: 'Metered',
+  rejected: 'Rejected',
+  duplicate: 'Duplicate',
+};
 
 /** How often the live tail asks for new events. */
 const LIVE_MS = 1_000;
@@ -22,6 +36,7 @@ const FILTERS = {
   event_name: '',
   external_customer_id: '',
   source: '',
+  outcome: '',
   from: '',
   to: '',
 };
@@ -45,16 +60,18 @@ export function View() {
   const list = useListState(FILTERS);
   const [isLive, setLive] = useState(true);
   const { limit, offset } = list.paging;
-  const { from, to, ...texts } = list.filters;
+  const { from, to, outcome, ...texts } = list.filters;
   const filters = Object.fromEntries(
     Object.entries({
       ...texts,
+      outcome: outcome as Outcome | '',
       start_time: from && `${from}T00:00:00.000Z`,
       end_time: to && `${to}T23:59:59.999Z`,
     }).filter(([, text]) => text !== ''),
   );
   const isFiltered = Object.keys(filters).length > 0;
-  const follows = isLive && offset === 0;
+  // An event has an outcome only when it is processed, and the search for it is a longer one.
+  const follows = isLive && offset === 0 && outcome === '';
   const events = useQuery({
     queryKey: ['events', filters, limit, offset],
     queryFn: ({ signal }) =>
@@ -100,6 +117,12 @@ export function View() {
           label="Customer (external id)"
           value={list.filters.external_customer_id}
           onChange={(external_customer_id) => list.setFilters({ external_customer_id })}
+        />
+        <ChoiceFilter
+          label="Outcome"
+          value={outcome}
+          choices={Object.entries(OUTCOMES)}
+          onChange={(chosen) => list.setFilters({ outcome: chosen })}
         />
         <DayFilter label="From" value={from} onChange={(day) => list.setFilters({ from: day })} />
         <DayFilter label="To" value={to} onChange={(day) => list.setFilters({ to: day })} />

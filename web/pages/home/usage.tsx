@@ -63,15 +63,22 @@ export function Usage() {
                   label="Metered events"
                   value={<Count of={today.metered_count} />}
                   note="today"
-                  to="/analytics"
-                  search={{ from: days.date, to: days.date, window: 'HOUR' }}
+                  to="/events"
+                  search={{ from: days.date, to: days.date, outcome: 'metered' }}
                 />
                 <Figure
                   label="Rejected events"
                   value={<Count of={today.rejected_count} />}
-                  note={`today; ${today.duplicate_count.toLocaleString('en-US')} ${today.duplicate_count === 1 ? 'duplicate' : 'duplicates'}`}
+                  note="today"
                   to="/events"
-                  search={{ from: days.date, to: days.date }}
+                  search={{ from: days.date, to: days.date, outcome: 'rejected' }}
+                />
+                <Figure
+                  label="Duplicate events"
+                  value={<Count of={today.duplicate_count} />}
+                  note="today; counted once"
+                  to="/events"
+                  search={{ from: days.date, to: days.date, outcome: 'duplicate' }}
                 />
               </Figures>
               <Card>

@@ -1,5 +1,4 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { isoNow } from './now.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -192,7 +191,13 @@ function bodyOf(filters: Readonly<Record<keyof typeof FILTERS, string>>) {
           },
         ]),
     ...(isOverdue
-      ? [{ field: 'due_date', operator: 'before' as const, value: { date: isoNow() } }]
+      ? [
+          {
+            field: 'due_date',
+            operator: 'before' as const,
+            value: { date: new Date().toISOString() },
+          },
+        ]
       : []),
     ...daysOf('finalized_at', filters.issued_from, filters.issued_to),
   ];
