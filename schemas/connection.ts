@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isEmpty, onlyEmpty } from './not-offered.ts';
 import { name, optionalMetadata, optionalText, pairs, recordFields, text } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { bucket, COMPRESSIONS, ENCRYPTIONS } from './storage.ts';
@@ -38,8 +39,15 @@ const InvoiceSyncSettings = z.object({
 export const SyncConfigBody = z.object({
   ...perEntity(DirectionsBody.nullish()),
   s3: S3Export.nullish(),
-  aws_marketplace: AwsMarketplace.nullish(),
-  invoice_sync_settings: InvoiceSyncSettings.nullish(),
+  // No adapter would read them.
+  aws_marketplace: AwsMarketplace.nullish().refine(
+    isEmpty,
+    onlyEmpty('a region of AWS Marketplace'),
+  ),
+  invoice_sync_settings: InvoiceSyncSettings.nullish().refine(
+    isEmpty,
+    onlyEmpty('settings of invoices in another system'),
+  ),
 });
 export type SyncConfigBody = z.output<typeof SyncConfigBody>;
 

@@ -188,6 +188,11 @@ describe('connections', () => {
     ['encrypted_secret_data.a', { encrypted_secret_data: { a: { b: 1 } } }],
     ['sync_config.customer.inbound', { sync_config: { customer: { inbound: 'yes' } } }],
     ['sync_config.s3', { sync_config: { s3: { bucket: 'b' } } }],
+    ['sync_config.aws_marketplace', { sync_config: { aws_marketplace: { region: 'eu' } } }],
+    [
+      'sync_config.invoice_sync_settings',
+      { sync_config: { invoice_sync_settings: { normalize_fixed_to: 'MONTHLY' } } },
+    ],
     ['sync_config.s3.bucket', { sync_config: { s3: { bucket: '../etc' } } }],
     ['sync_config.s3.compression', { sync_config: { s3: { compression: 'zip' } } }],
     ['metadata.n', { metadata: { n: 1 } }],
