@@ -62,7 +62,6 @@ async function onboard(deps: BillingDeps, run: JobRun, due: DueOnboarding): Prom
   for (;;) {
     try {
       const outcome = await step(deps, run, due);
-      failpoint('jobs.onboard_customers.after_action');
       if (outcome !== 'next') return outcome;
     } catch (error) {
       if (isOutage(error) || isPostgresRace(error) || error instanceof JobLeaseLost) throw error;
@@ -97,8 +96,10 @@ async function step(
     }
     subscription = await runAction(tx, deps, caller, row.customer_id, action);
     await noteOnboarding(tx, scope, id, { next_action: row.next_action + 1, attempts: 0 });
+    failpoint('jobs.onboard_customers.before_commit');
     return 'next' as const;
   });
+  failpoint('jobs.onboard_customers.after_commit');
   // The collecting job does the same later if the process stops before it.
   if (subscription !== null) await collectNow(deps, caller, subscription);
   return outcome;

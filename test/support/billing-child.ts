@@ -12,6 +12,7 @@ import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
 import { collectInvoices } from '../../jobs/collect-invoices.ts';
 import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
 import type { Job, JobReport } from '../../jobs/job.ts';
+import { onboardCustomers } from '../../jobs/onboard-customers.ts';
 import { runJob } from '../../jobs/run-job.ts';
 import { syncPlanPrices } from '../../jobs/sync-plan-prices.ts';
 import { armFailpoints } from '../../platform/failpoint.ts';
@@ -38,7 +39,8 @@ export interface ChildTask {
     | { readonly name: 'invoice'; readonly body: object }
     | { readonly name: 'compute' | 'finalize' | 'void' | 'cancel'; readonly id: string }
     | {
-        readonly name: 'close-job' | 'finalize-job' | 'sync-job' | 'collect-job' | 'clock-job';
+        readonly name:
+          'close-job' | 'finalize-job' | 'sync-job' | 'collect-job' | 'clock-job' | 'onboard-job';
         readonly tick: string;
       };
 }
@@ -126,6 +128,8 @@ async function perform(deps: BillingDeps): Promise<unknown> {
       return await job(closeBillingPeriods, deps, action.tick);
     case 'collect-job':
       return await job(collectInvoices, deps, action.tick);
+    case 'onboard-job':
+      return await job(onboardCustomers, deps, action.tick);
     case 'sync-job':
       return await job(syncPlanPrices, deps, action.tick);
     case 'clock-job':
