@@ -27,7 +27,7 @@ export async function endAdvances(
   const isReturned =
     proration_behavior === 'create_prorations' &&
     subscription_status !== 'trialing' &&
-    (isPaused ? current_period_start <= from : current_period_start < from) &&
+    current_period_start <= from &&
     from < current_period_end;
   const unserved = isReturned ? { from } : null;
   return await creditedAdvances(deps, db, caller, subscription, unserved, proration_behavior, at);
