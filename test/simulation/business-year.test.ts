@@ -8,10 +8,10 @@ import { cents, Company, money } from './business/company.ts';
  * voided invoices and cancellations; some are sent twice, some lose their connections in the middle. At each
  * month's end every invoice and wallet agrees to the cent with a naive ledger, and the identities of the ledger
  * hold. A person runs other years and a larger business:
- * `BUSINESS_SEED=7 BUSINESS_CUSTOMERS=100 BUSINESS_MONTHS=12`.
+ * `BUSINESS_SEED=7 BUSINESS_CUSTOMERS=100`.
  */
-const CUSTOMERS = Number(process.env['BUSINESS_CUSTOMERS'] ?? 12);
-const MONTHS = Number(process.env['BUSINESS_MONTHS'] ?? 4);
+const CUSTOMERS = Number(process.env['BUSINESS_CUSTOMERS'] ?? 48);
+const MONTHS = Number(process.env['BUSINESS_MONTHS'] ?? 12);
 const SEED = Number(process.env['BUSINESS_SEED'] ?? 1);
 /** Commands that each customer's month has. */
 const COMMANDS = 2;
