@@ -2,12 +2,19 @@
 export class QueryFailed extends Error {
   readonly code: number;
   readonly httpStatus: number | undefined;
+  /** The process cannot go on. */
+  readonly isFatal: boolean;
 
-  constructor(code: number, message: string, httpStatus?: number) {
+  constructor(
+    code: number,
+    message: string,
+    { httpStatus, isFatal = false }: { httpStatus?: number; isFatal?: boolean } = {},
+  ) {
     super(message);
     this.name = 'QueryFailed';
     this.code = code;
     this.httpStatus = httpStatus;
+    this.isFatal = isFatal;
   }
 }
 
@@ -29,14 +36,21 @@ export const wrongPassword = (): QueryFailed =>
   refused(516, 'AUTHENTICATION_FAILED', 'Authentication failed: password is incorrect', 403);
 
 function refused(code: number, name: string, message: string, httpStatus: number): QueryFailed {
-  return new QueryFailed(code, `Code: ${code}. DB::Exception: ${message}. (${name})`, httpStatus);
+  return new QueryFailed(code, `Code: ${code}. DB::Exception: ${message}. (${name})`, {
+    httpStatus,
+  });
 }
 
-/** After this error the engine has ended permanently: the process must be restarted. */
+/** After this error the engine has ended permanently. */
 const ENGINE_IS_SHUTTING_DOWN = 236;
 
+/** Whether the process must be restarted after this error. */
 export function isFatal(failure: QueryFailed): boolean {
-  return failure.code === ENGINE_IS_SHUTTING_DOWN || /fatal error/i.test(failure.message);
+  return (
+    failure.isFatal ||
+    failure.code === ENGINE_IS_SHUTTING_DOWN ||
+    /fatal error/i.test(failure.message)
+  );
 }
 
 /** The driver's errors contain the engine's text, which begins with `Code: N.` */

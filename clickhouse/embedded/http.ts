@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { httpStatus, isFatal, queryFailure, wrongPassword } from './errors.ts';
-import { formatOf, readRequest } from './request.ts';
+import type { FailedWrites } from './failed-writes.ts';
+import { formatOf, isReading, readRequest } from './request.ts';
 import type { SessionPool, Statement } from './sessions.ts';
 
 export interface EmbeddedHttpOptions {
@@ -12,6 +13,7 @@ export interface EmbeddedHttpOptions {
   readonly analytics: SessionPool;
   readonly inserts: SessionPool;
   readonly password: string;
+  readonly failedWrites: FailedWrites;
   /** Called when the engine has stopped answering permanently. */
   readonly onFatal: (message: string) => void;
 }
@@ -74,6 +76,7 @@ async function answer(options: Serving, request: IncomingMessage): Promise<Answe
   const elapsed = () => String(process.hrtime.bigint() - startedAt);
   if ('values' in work) {
     const written = work.values.length === 0 ? 0 : await options.inserts.insert(work);
+    await options.failedWrites.refuse();
     const summary = { written_rows: String(written), elapsed_ns: elapsed() };
     return { body: Buffer.alloc(0), format: work.format, summary, queryId, compress: false };
   }
@@ -86,6 +89,7 @@ async function answer(options: Serving, request: IncomingMessage): Promise<Answe
     options.manners.of(limitClass, work),
     () => request.socket.destroyed,
   );
+  if (!isReading(work.sql)) await options.failedWrites.refuse();
   const bytes = result.bytes();
   return {
     body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),

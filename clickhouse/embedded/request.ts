@@ -61,7 +61,7 @@ export async function readRequest(request: IncomingMessage): Promise<EmbeddedReq
   const given = { database, ...settingsAndParams(parameters) };
   const inUrl = parameters.get('query') ?? '';
   const isGet = request.method === 'GET' || request.method === 'HEAD';
-  if (isGet && !READS.test(inUrl)) throw readOnly();
+  if (isGet && !isReading(inUrl)) throw readOnly();
   return {
     queryId: parameters.get('query_id') ?? '',
     limitClass: parameters.get('log_comment') ?? '',
@@ -71,6 +71,9 @@ export async function readRequest(request: IncomingMessage): Promise<EmbeddedReq
       /\bgzip\b/.test(header(request, 'accept-encoding') ?? ''),
   };
 }
+
+/** Whether the statement changes nothing. */
+export const isReading = (sql: string): boolean => READS.test(sql);
 
 /** Format of the answer: the FORMAT clause at the end of the query, else the format of the request. */
 export function formatOf(sql: string, fallback: string): string {

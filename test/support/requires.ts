@@ -36,3 +36,9 @@ export function describeInBrowser(title: string, body: (executable: string) => v
   if (found !== undefined) describe(title, () => body(found));
   else describe.skip(`${title} [needs Chromium]`, () => body(''));
 }
+
+/** A suite that limits the files of a running process, which only Linux can do. */
+export function describeWithPrlimit(title: string, body: () => void): void {
+  if (existsSync('/usr/bin/prlimit')) describe(title, body);
+  else describe.skip(`${title} [needs prlimit]`, body);
+}
