@@ -36,7 +36,9 @@ describeInBrowser('home', (executable) => {
 
   test('each number leads to a list of as many records', async () => {
     const { page, problems } = await shown.signedIn();
-    await settled(page);
+    // Sign-in does not load a new document, so the browser cannot say when the requests of this page have ended.
+    for (const name of Object.keys(FIGURES))
+      await page.locator('main [data-figure] a').getByText(name, { exact: true }).first().waitFor();
     const figures = (await page.evaluate(figuresOf)).filter(
       ({ address }) => !address.endsWith('/doctor'),
     );
