@@ -20,7 +20,7 @@ export default {
   maxWorkers: 2,
   // Modules of files that have ended are not all given back; a machine of 8 GB runs the engines beside them.
   workerIdleMemoryLimit: '1200MB',
-  // A data directory of a running product below the checkout is none of the suite's business.
+  // A running product may have its data directory below the checkout: the suite ignores it.
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
   watchPathIgnorePatterns: ['<rootDir>/.data'],
 };

@@ -9,7 +9,7 @@ const folder = process.env.MUTATION_FOLDER ?? '**';
 const { reporters, testRunner, ...quiet } = config;
 export default {
   ...quiet,
-  // Mutants are put in where Jest loads a file, so here each file loads its modules anew.
+  // Mutants are put in where Jest loads a file, so here each file loads its own modules.
   testEnvironment: 'node',
   testMatch: [`<rootDir>/test/${folder}/**/*.test.ts`, '<rootDir>/test/golden/**/*.test.ts'],
   testPathIgnorePatterns: ['\\.properties\\.test\\.ts$', 'hostile-expressions'],

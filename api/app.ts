@@ -63,7 +63,7 @@ export interface ApiOptions {
   readonly publicUrl?: string;
   /** Generates the data of `POST /environments/{id}/seed`; without it, each attempt fails. */
   readonly fillEnvironment?: FillEnvironment;
-  /** False disables login through identity providers, whatever tenants have configured. */
+  /** False disables login through identity providers, even for tenants that have configured one. */
   readonly singleSignOn?: boolean;
   readonly sendsEmail?: boolean;
   /** `invited` disables creating a tenant by signing up. */

@@ -79,7 +79,7 @@ export interface ApiDeps extends BillingDeps {
   seedEnvironment(start: SeedStart): Promise<void>;
 }
 
-/** An environment that is to be filled with generated data, and the key to do it with. */
+/** An environment to fill with generated data, and the key to do it with. */
 export interface SeedStart {
   readonly scope: Scope;
   readonly user_id: string;

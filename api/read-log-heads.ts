@@ -20,7 +20,7 @@ export async function readLogHeads(
     throw new BillingError(
       'unavailable',
       'event_log_stopped',
-      `${stops.length} partitions of the event log are stopped: \`npm run maintain -- log\` says how to go on.`,
+      `${stops.length} partitions of the event log are stopped: \`npm run maintain -- log\` lists the ways to continue.`,
     );
   return headsVector(await eventLog.positions(group));
 }

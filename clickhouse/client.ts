@@ -15,7 +15,7 @@ export interface ReadOptions {
   /** Default: the limits of the product's own work. */
   readonly limits?: QueryLimits;
   /**
-   * Time after which the call throws, whatever the server does. Default: the time of the limits plus one
+   * Time after which the call throws, even if the server does not respond. Default: the time of the limits plus one
    * second.
    */
   readonly timeoutMs?: number;

@@ -208,7 +208,7 @@ export class EventReader {
     }
     const own = this.#context.timeOf?.(externalCustomerId) ?? now;
     if (timestamp !== null && timestamp > own + FUTURE_MS_MAX)
-      this.#problem(under(path, timestampKey), 'too_big', 'lies more than 24 hours ahead');
+      this.#problem(under(path, timestampKey), 'too_big', 'is more than 24 hours in the future');
     this.events.push({
       kind: 'usage',
       tenant_id: this.#context.tenant_id,

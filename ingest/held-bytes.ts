@@ -22,7 +22,7 @@ export class HeldBytes {
           throw new BillingError(
             'unavailable',
             'ingest_busy',
-            'Too many events are being taken in. Send these again shortly, with the same event ids.',
+            'The service receives too many events. Send these again shortly, with the same event ids.',
           );
         this.#held += bytes;
         own += bytes;

@@ -101,7 +101,7 @@ export class JsonScanner {
 
   /** Throws unless the text has ended. */
   end(): void {
-    if (this.peek() !== -1) throw this.malformed('Something follows the end');
+    if (this.peek() !== -1) throw this.malformed('There is text after the end of the value');
   }
 
   malformed(message: string): MalformedJson {
@@ -231,7 +231,7 @@ export class JsonScanner {
         else if (count >= PROPERTY_KEYS_MAX)
           problem = at(path, '', 'too_big', `has more than ${PROPERTY_KEYS_MAX} keys`);
         else if (count < 12 ? keys.includes(key, base) : seen!.has(key))
-          problem = at(path, key, 'duplicate_key', 'stands twice in its object');
+          problem = at(path, key, 'duplicate_key', 'is a duplicate key');
         keys.push(key);
         if (count >= 11) {
           if (seen === undefined) seen = new Set(keys.slice(base));
@@ -345,13 +345,15 @@ export class JsonScanner {
       if (/^[0-9a-fA-F]{4}$/.test(this.#slice(position + 2, position + 6))) return position + 6;
     } else if (kind !== '' && '"\\/bfnrt'.includes(kind)) return position + 2;
     this.position = position;
-    throw this.malformed('An escape is not known');
+    throw this.malformed('An escape sequence is invalid');
   }
 
   #badString(position: number): MalformedJson {
     this.position = position;
     return this.malformed(
-      position < this.#length ? 'A control character stands in a string' : 'A string has no end',
+      position < this.#length
+        ? 'A string contains a control character'
+        : 'A string is not terminated',
     );
   }
 

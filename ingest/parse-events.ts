@@ -17,7 +17,7 @@ export interface ParsedEvents {
 /**
  * The events of a body, or 400 `validation_error` with the first 100 invalid fields under the paths that the
  * client wrote, and the total number. Nothing of an invalid body is accepted (metering 2). The two messages
- * are those that existing clients know (recorded of the reference).
+ * are those that existing clients know (as the reference answers).
  */
 export function parseEvents(body: Buffer, format: EventFormat, context: ReadContext): ParsedEvents {
   if (!isUtf8(body)) throw invalid(MISSHAPEN, [malformed('The body is not UTF-8')]);

@@ -30,7 +30,7 @@ export function asKeySends(
     if (external_customer_id !== null && event.customer_id !== '')
       problem(
         at.customer_id,
-        'this key is held to one external_customer_id: leave customer_id out',
+        'this key sends events of one external_customer_id only: omit customer_id',
       );
     const event_id = event.event_id.startsWith(`${key_id}:`)
       ? event.event_id

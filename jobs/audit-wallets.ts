@@ -8,7 +8,8 @@ export const auditWallets: Job<BillingDeps> = {
   cron: '30 2 * * *',
   async run(deps) {
     const { checked, faulty } = await audit(deps.pool);
-    for (const fault of faulty) deps.log.error({ ...fault }, 'a wallet does not add up');
+    for (const fault of faulty)
+      deps.log.error({ ...fault }, 'the balance of a wallet differs from its transactions');
     return { checked, faulty: faulty.length };
   },
 };

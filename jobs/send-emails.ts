@@ -81,10 +81,10 @@ async function sendOne(
   }
   const perAddress = tenantId === null ? PER_ADDRESS_MAX : PER_CUSTOMER_MAX;
   if ((await countSentTo(pool, email.recipient, hourAgo, tenantId !== null)) >= perAddress)
-    return await dropped('the address got as many messages as it may within an hour');
+    return await dropped('the address reached its limit of messages per hour');
   try {
     const message = await messageOf(deps, email, nowMs);
-    if (message === null) return await dropped('there is nothing to be said to the address');
+    if (message === null) return await dropped('nothing to send to the address');
     await mailer.send(message);
     await noteSent(pool, email.id, at);
     return 'sent';

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 /**
  * Writes the heads of the audit chains to the product's log once a day, for each tenant with new rows since
  * the day before. The log is stored elsewhere. Therefore `maintain.js audit verify HEAD…` detects a removed
- * end of a chain (reliability, S25).
+ * end of a chain (tenancy S25).
  */
 export const tellAuditHeads: Job<{ readonly pool: Pool; readonly log: Logger }> = {
   name: 'tell-audit-heads',

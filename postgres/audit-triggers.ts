@@ -16,7 +16,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   meter_versions: 'follow from the meter, which is audited; the stream moves them while it works',
   invoice_line_items:
     'written with their invoice and not changed without it; they would double the cost of a billing run',
-  invoice_number_sequences: 'counters; the number stands in the invoice',
+  invoice_number_sequences: 'counters; the invoice contains the number',
   entitlement_history: 'earlier states of entitlements, which are audited themselves',
   alert_logs: 'a log of its own',
   uploads: 'files; their tasks are audited',

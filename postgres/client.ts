@@ -27,7 +27,7 @@ export interface PostgresOptions {
   readonly maxConnections?: number;
   /** Server settings of every connection, for example `{ statement_timeout: '2s' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Called when a connection has ended, for whatever reason. */
+  /** Called when a connection has ended, for any reason. */
   readonly onClose?: () => void;
   /** A pool of the same server that has had an answer. Without it the types of arrays are read on each connection. */
   readonly typesOf?: Pool;

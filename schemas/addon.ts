@@ -47,7 +47,7 @@ export const AddonSearch = searchSchemas({
     description: 'text',
     ...RECORD_SEARCH_FIELDS,
   },
-  // Clients of plans send `credit_grant` (recorded of the reference: Plans).
+  // Clients of plans send `credit_grant` (as the reference answers).
   expand: ['prices', 'meters', 'entitlements', 'features', 'credit_grants', 'credit_grant'],
   filters: (kind) => ({
     addon_ids: kind.list(),

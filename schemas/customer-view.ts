@@ -28,7 +28,7 @@ export type InvoiceSummary = z.infer<typeof InvoiceSummary>;
 export const CustomerInvoiceSummary = z
   .object({
     customer_id: z.string(),
-    /** `""` for a customer without amounts in any currency (recorded of the reference: Customers). */
+    /** `""` for a customer without amounts in any currency (as the reference answers). */
     default_currency: z.string(),
     /** The default currency first, then the others by code. */
     summaries: z.array(InvoiceSummary),

@@ -9,7 +9,7 @@ const EXPECTED =
 
 /**
  * A PNG or JPEG image, `data:image/png;base64,…`, of at most 256 KB. Its value is the image without the parts
- * that show nothing: comments, camera and place data, colour profiles, and whatever follows the image.
+ * that show nothing: comments, camera and place data, colour profiles, and data after the image.
  */
 export const imageDataUri = text(Math.ceil((BYTES_MAX * 4) / 3) + 64)
   .refine((value) => value === '' || cleanImage(value) !== null, EXPECTED)
@@ -20,7 +20,7 @@ const PREFIXES = {
   'data:image/jpeg;base64': jpegWithoutExtras,
 } as const;
 
-/** The same image in its smallest form; null if it is none, or too large. */
+/** The same image in its smallest form; null if it is not an image, or too large. */
 function cleanImage(uri: string): string | null {
   const comma = uri.indexOf(',');
   const type = comma < 0 ? '' : uri.slice(0, comma);

@@ -168,7 +168,7 @@ export interface PinnedTaxes {
 /** A row of `invoices`: the returned fields, and the fields that only billing reads. */
 export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly taxes: readonly AppliedTaxRecord[];
-  /** Its tax rates, or its exemption, as they stood when the period was closed; null while it runs. */
+  /** Its tax rates, or its exemption, at the close of the period; null before that. */
   readonly pinned_taxes: PinnedTaxes | null;
   /** The caller sent the due date: computations keep it. */
   readonly due_date_given: boolean;

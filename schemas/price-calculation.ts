@@ -43,7 +43,7 @@ export const PriceCalculation = z
         quantity: decimalText,
         /** Unrounded. */
         amount: decimalText,
-        /** The amount rounded to the currency, as it would stand on an invoice row. */
+        /** The amount rounded to the currency, as on an invoice row. */
         total: decimalText,
         /** Null unless the price is a package price. */
         packages: decimalText.nullable(),

@@ -15,7 +15,7 @@ export const SubscriptionSchedule = z
     schedule_type: z.enum(SCHEDULE_TYPES),
     scheduled_at: instant,
     status: z.enum(SCHEDULE_STATUSES),
-    /** What is to be done; null for a cancellation. */
+    /** The parameters of the change; null for a cancellation. */
     configuration: z.record(z.string(), z.unknown()).nullable(),
     /** What was done; null before. */
     execution_result: z.record(z.string(), z.unknown()).nullable(),

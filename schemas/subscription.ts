@@ -110,7 +110,7 @@ interface EarlierPlan {
   readonly plan_id: string;
   readonly billing_anchor: string;
   readonly until: string;
-  /** The billing periods began anew; false if the change kept them. */
+  /** True if the billing periods restarted at the change. */
   readonly restarts: boolean;
 }
 

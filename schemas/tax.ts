@@ -36,7 +36,7 @@ export const TaxRateOverride = z.object({
   tax_rate_code: name(),
   currency,
   /**
-   * Default: false, an association without tax (recorded of the reference: Coupons and taxes). On a one-off invoice
+   * Default: false, an association without tax (as the reference answers). On a one-off invoice
    * the tax is on the invoice, so only true or nothing is sent.
    */
   auto_apply: z.boolean().nullish(),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { instant, optionalName, recordFields, time } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
-/** `advancing`: a job moves it. `failed`: it stands at the instant that failed. `archived`: it was deleted. */
+/** `advancing`: a job moves it. `failed`: it stays at the instant that failed. `archived`: it was deleted. */
 export const TEST_CLOCK_STATUSES = ['ready', 'advancing', 'failed', 'archived'] as const;
 
 export const CreateTestClockBody = z.object({ name: optionalName(), now: time });

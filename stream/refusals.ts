@@ -17,7 +17,7 @@ export class PartitionStopped extends Error {
   constructor({ epoch, partition }: LogPartition, fault: LogFault) {
     super(
       `Partition ${partition} of epoch ${epoch} is stopped: ${LOG_FAULT_TEXT[fault]}. ` +
-        '`npm run maintain -- log` says how to go on.',
+        '`npm run maintain -- log` lists the ways to continue.',
     );
     this.name = 'PartitionStopped';
   }

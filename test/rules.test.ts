@@ -45,6 +45,20 @@ test('every rule that is cited stands in docs/rules', () => {
   expect(cited.filter(({ page, rule }) => !anchors.get(page)!.has(rule))).toEqual([]);
 });
 
+/** Pages that are not part of this repository; a reader cannot open them. Applied migrations never change. */
+const ELSEWHERE =
+  /\b(?:(?:billing-semantics|money-semantics|reliability|style|rulings)\.md|(?:reliability|rulings?),?\s+(?:\*\s+|\/\/\s+)?S?\d|recorded of the reference)/;
+
+test('no comment cites a page that is not in this repository', () => {
+  const citing = FOLDERS.filter((folder) => folder !== 'test').flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .filter((file) => /\.(ts|tsx|md|json)$/.test(file))
+      .filter((file) => ELSEWHERE.test(readFileSync(join(root, file), 'utf8'))),
+  );
+  expect(citing).toEqual([]);
+});
+
 describe.each(['api', 'billing', 'money', 'metering', 'tenancy'])('docs/rules/%s.md', (page) => {
   test('its rules are in order', () => {
     const rules = [...anchorsOf(page)];

@@ -108,7 +108,7 @@ async function answer(options: Serving, request: IncomingMessage): Promise<Answe
 const SMALL_MS = 1_000;
 
 /**
- * While small queries are running, a wide query gets one thread, whatever its limit: each thread of a small
+ * While small queries are running, a wide query gets one thread, even if its limit is higher: each thread of a small
  * query waits behind the running threads, even those of low priority.
  */
 class Manners {

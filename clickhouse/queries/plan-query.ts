@@ -214,7 +214,7 @@ function cellsOf(query: UsageQuery, window: UsageWindow | null): Cell[] {
   }
   const period = { start, end, window_start: null, is_carry: false };
   if (query.reset_usage !== 'NEVER' || start === 0) return [period];
-  // Weights start at the period's start, whatever usage precedes it.
+  // Weights start at the period's start, even if usage precedes it.
   if (query.aggregation === 'WEIGHTED_SUM') {
     return [{ start: 0, end: start, window_start: null, is_carry: true }, period];
   }

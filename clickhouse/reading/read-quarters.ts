@@ -10,7 +10,7 @@ const CUT_MAX = 8;
 
 /**
  * The queries to answer by quarter hours: their windows are shorter than a day, or are days of a time zone in
- * which no day is a UTC day. None if they cut many separate quarter hours, because each of those needs its
+ * which no day is a UTC day. Empty if they cut many separate quarter hours, because each of those needs its
  * own rows: subscriptions that renew at many times of day, or windows of minutes.
  */
 export function goingByQuarters(tallies: readonly UsageTally[]): readonly UsageTally[] {

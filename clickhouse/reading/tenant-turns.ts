@@ -33,7 +33,7 @@ export class TenantTurns {
       throw new BillingError(
         'rate_limited',
         'too_many_usage_queries',
-        'Too many usage questions of this tenant are waiting. Ask again shortly.',
+        'Too many usage queries of this tenant are waiting. Retry shortly.',
       );
     return new Promise((resolve) => this.#waiting.set(tenantId, [...waiting, resolve]));
   }

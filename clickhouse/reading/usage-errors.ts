@@ -36,7 +36,7 @@ export function refuseManyValues(
   const count = values.reduce((sum, list) => sum + 1 + list.length, 0);
   if (count > FILTER_VALUES_MAX)
     throw usageQueryTooLarge(
-      `The filters name more than ${FILTER_VALUES_MAX} keys and values. Ask in several calls.`,
+      `The filters name more than ${FILTER_VALUES_MAX} keys and values. Split the query into several.`,
     );
 }
 
@@ -62,7 +62,7 @@ export function refusedOrUnavailable(error: unknown, isWide = true): unknown {
     (TOO_LARGE.has(error.code) || (isWide && TIME_CODES.has(error.code)))
   )
     return usageQueryTooLarge(
-      'This question reads more usage than one call may. Ask about a shorter time or fewer customers.',
+      'This query reads more usage than one call may. Query a shorter time range or fewer customers.',
     );
   const isAway =
     error instanceof UsageUnderRepair || isClickHouseOutage(error) || isPostgresOutage(error);

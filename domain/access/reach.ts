@@ -26,7 +26,7 @@ export interface Inviter extends Reach {
 }
 
 /**
- * The environments of users whom the caller invites: a key's own environment, or all of a session's user.
+ * The environments of users that the caller invites: a key's own environment, or all of a session's user.
  * Null means all.
  */
 export const invitedTo = (inviter: Inviter): readonly string[] | null =>

@@ -106,15 +106,15 @@ function assertGrantConfig(terms: EntitlementTerms, feature: EntitledFeature): b
   const given = GRANT_FIELDS.filter((field) => terms[field] !== null);
   if (given.length === 0) {
     if (terms.grant_allocation_behavior !== null)
-      throw invalidField('grant_quota', 'is needed beside grant_allocation_behavior');
+      throw invalidField('grant_quota', 'is required with grant_allocation_behavior');
     if (terms.aggregation_mode === 'parallel')
       throw invalidField('aggregation_mode', 'must be additive without a quota: limits add up');
     return false;
   }
   if (feature.type !== 'metered') throw invalidField(given[0]!, 'is for metered features only');
   const missing = GRANT_FIELDS.find((field) => terms[field] === null);
-  if (missing !== undefined) throw invalidField(missing, `is needed beside ${given[0]}`);
+  if (missing !== undefined) throw invalidField(missing, `is required with ${given[0]}`);
   for (const field of ['usage_limit', 'usage_reset_period'] as const)
-    if (terms[field] !== null) throw invalidField(field, 'is not counted beside grant_quota');
+    if (terms[field] !== null) throw invalidField(field, 'has no effect with grant_quota');
   return true;
 }

@@ -196,7 +196,7 @@ function cycleFinder(schedule: BillingRhythm): (at: number) => Period {
 export const quotaCycle = (schedule: BillingRhythm, at: Instant): Period =>
   cycleFinder(schedule)(epochMs(at));
 
-/** A slot as it stands at an instant: with its window, or ready to open one with the next usage. */
+/** A slot at an instant: with its open window, or ready to open one with the next usage. */
 export interface QuotaState {
   readonly entitlement_id: string;
   readonly quota: Decimal;

@@ -25,7 +25,7 @@ export function assertWrittenRow(row: WrittenRow, currency: Currency, path: stri
     throw invalidField(`${path}.quantity`, 'must not be negative; a credit has a negative amount');
   const { period_start: start = null, period_end: end = null } = row;
   if ((start === null) !== (end === null))
-    throw invalidField(`${path}.period_end`, 'is sent together with period_start, or neither is');
+    throw invalidField(`${path}.period_end`, 'must be sent together with period_start');
   if (start !== null && end !== null && start > end)
     throw invalidField(`${path}.period_end`, 'must not be before period_start');
 }

@@ -71,6 +71,6 @@ export function reportPayment(
 function notManual(status: PaymentStatus): BillingError {
   return invalidField(
     'payment_status',
-    `${status} cannot be set by hand; it accepts ${MANUAL_PAYMENT_STATUSES.join(', ')}`,
+    `${status} cannot be set manually; allowed: ${MANUAL_PAYMENT_STATUSES.join(', ')}`,
   );
 }

@@ -5,7 +5,7 @@ import type { ResolvedTaxes, TaxAssociation } from './tax-resolution.ts';
 type Bounds = Pick<TaxAssociation, 'id' | 'start_date' | 'end_date'>;
 
 /**
- * The taxes that were pinned when the period was closed, or null if they are resolved anew: nothing is pinned,
+ * The taxes that were pinned when the period was closed, or null if they are resolved again: nothing is pinned,
  * or an association behind a pinned rate was removed (billing 8.3). Rates and associations that came later, an
  * inactive rate, and a customer who became exempt change nothing.
  */

@@ -76,7 +76,7 @@ export function allocateRefund(
     parts.push({ payment_id: payment.id, amount: part, destination });
     left = left.minus(part);
   }
-  if (left.gt(0)) throw invalidField('amount', 'exceeds what was paid and not yet returned');
+  if (left.gt(0)) throw invalidField('amount', 'exceeds the amount that can be refunded');
   return parts;
 }
 

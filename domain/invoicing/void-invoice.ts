@@ -52,7 +52,7 @@ export function voidInvoice(invoice: VoidableInvoice, amount: Decimal | null = n
       throw invalidField('amount', 'has more decimals than the currency');
     }
     if (amount.gt(returnable)) {
-      throw invalidField('amount', 'exceeds what was paid and not yet returned');
+      throw invalidField('amount', 'exceeds the amount that can be refunded');
     }
   }
   const back = amount ?? returnable;

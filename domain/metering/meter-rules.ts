@@ -24,16 +24,16 @@ export function assertMeterSpec(spec: MeterSpec, path = ''): void {
   if (field !== null && expression !== null)
     throw refuse('expression', 'give a field or an expression, not both');
   if (expression !== null && !takesExpression(type))
-    throw refuse('expression', `${type} takes none; ${WITH_EXPRESSION.join(', ')} do`);
+    throw refuse('expression', `${type} takes no expression; use ${WITH_EXPRESSION.join(' or ')}`);
   if (type !== 'COUNT' && field === null && expression === null)
     throw refuse(
       'field',
       `${type} needs a field${type === 'COUNT_UNIQUE' ? '' : ' or an expression'}`,
     );
   if (type === 'SUM_WITH_MULTIPLIER' && multiplier === null)
-    throw refuse('multiplier', 'SUM_WITH_MULTIPLIER needs one, above 0');
+    throw refuse('multiplier', 'is required for SUM_WITH_MULTIPLIER and must be greater than 0');
   if (type !== 'SUM_WITH_MULTIPLIER' && multiplier !== null)
-    throw refuse('multiplier', `${type} takes none; SUM_WITH_MULTIPLIER does`);
+    throw refuse('multiplier', `${type} takes no multiplier; use SUM_WITH_MULTIPLIER`);
   if (bucket_size !== null && !WITH_BUCKET.includes(type))
     throw refuse('bucket_size', `only for ${WITH_BUCKET.join(' and ')}`);
   if (group_by !== null && (type !== 'MAX' || bucket_size === null))
@@ -42,7 +42,7 @@ export function assertMeterSpec(spec: MeterSpec, path = ''): void {
   const keys = spec.filters.map((filter) => filter.key);
   const twice = keys.findIndex((key, index) => keys.indexOf(key) !== index);
   if (twice !== -1)
-    throw invalidField(`${path}filters[${twice}].key`, `"${keys[twice]}" stands here twice`);
+    throw invalidField(`${path}filters[${twice}].key`, `"${keys[twice]}" is a duplicate key`);
 }
 
 /** Properties whose values are kept with each usage row of the meter, sorted. */

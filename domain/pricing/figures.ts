@@ -3,7 +3,7 @@ import { decimal, Decimal } from '../money.ts';
 import type { LineStep } from '../../schemas/explanation.ts';
 import { shortInstant, spanText } from './span-text.ts';
 
-/** For whom an explanation is printed. */
+/** The reader of a printed explanation. */
 export interface Reader {
   /** Zone of the dates. Default: UTC. */
   readonly timezone?: string;

@@ -55,7 +55,7 @@ export function validateLineCommitment(
     found.add(at('commitment_type'), 'commitment_type_mismatch', message);
   }
   if (line.type === 'FIXED') {
-    const message = 'is for USAGE lines only: a fixed fee is a promise already';
+    const message = 'is for USAGE lines only';
     found.add(at(`commitment_${type}`), 'commitment_on_fixed', message);
   }
   if (line.subscription_committed) {

@@ -2,10 +2,7 @@ import { invalidField } from '../errors.ts';
 import type { BillingCycle } from '../time/billing-grid.ts';
 import { epochMs, type Instant } from '../time/instant.ts';
 
-/**
- * Refuses a given anchor with the calendar cycle, which has its own anchor (billing 1.2, rulings
- * 15).
- */
+/** Refuses a given anchor with the calendar cycle, which has its own anchor (billing 1.2). */
 export function validateAnchor(cycle: BillingCycle, anchor: Instant | null): void {
   if (anchor !== null && cycle === 'calendar') {
     throw invalidField('billing_anchor', 'is for the billing cycle anniversary');

@@ -53,7 +53,7 @@ export function assertNotInvoiced(
   if (boundary < from)
     throw invalidField(
       path,
-      `is in a period that is invoiced already; it can change from ${from} on`,
+      `is in a period that is invoiced already; it can be changed from ${from} on`,
     );
 }
 

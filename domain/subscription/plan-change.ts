@@ -58,7 +58,7 @@ export function assertPlanChangeable(
 }
 
 /**
- * Refuses a plan change that begins the billing periods anew where none can begin: a trial and a calendar keep their
+ * Refuses a plan change that restarts the billing periods where they cannot restart: a trial and a calendar keep their
  * grid (billing 1.2, 1.6), and a period without a length cannot end. `at` is the effect.
  */
 export function assertRestartable(

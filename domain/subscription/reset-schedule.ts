@@ -5,8 +5,8 @@ import type { Instant } from '../time/instant.ts';
 import { longTermSchedule, paidSchedule, type ScheduledSubscription } from './schedule.ts';
 
 /**
- * The grid of the reset windows of an allowance at an instant (billing 4). A plan change that begins the periods anew
- * begins the windows anew too, except those that are longer than a period: their counters go on (billing 14.2).
+ * The grid of the reset windows of an allowance at an instant (billing 4). A plan change that restarts the periods
+ * also restarts the windows, except those longer than a period, which keep their usage (billing 14.2).
  */
 export function resetScheduleAt(
   subscription: ScheduledSubscription,

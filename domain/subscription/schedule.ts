@@ -9,7 +9,7 @@ export interface EarlierPlan {
   readonly billing_anchor: Instant;
   /** When the change took effect. */
   readonly until: Instant;
-  /** The billing periods began anew at the change; false if it kept them. */
+  /** True if the billing periods restarted at the change. */
   readonly restarts: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface ScheduledSubscription extends BillingSchedule {
 
 /**
  * The billed periods at an instant, by default those of the current period: from the start, from the end of the
- * trial, because trial time is never billed (billing 1.6, 10.4), or from the plan change that began them anew (14.2).
+ * trial, because trial time is never billed (billing 1.6, 10.4), or from the plan change that restarted them (14.2).
  * Periods that began before a pause moved the anchor keep the one that they had (12.4).
  * While the trial runs, these are the periods that follow it. A grid that a plan change has ended goes on beyond its
  * end: the uncut cell is what a slice is measured by.
@@ -56,7 +56,7 @@ export function paidSchedule(
 export const longTermSchedule = (subscription: ScheduledSubscription): BillingSchedule =>
   scheduleOfPart(subscription, 0, '');
 
-/** The schedule at an instant, after a number of plan changes that began the periods anew. */
+/** The schedule at an instant, after a number of plan changes that restarted the periods. */
 function scheduleOfPart(
   subscription: ScheduledSubscription,
   passed: number,
@@ -76,7 +76,7 @@ function scheduleOfPart(
 }
 
 /**
- * The billing period that contains an instant, ended by a plan change that begins the periods anew; null outside the
+ * The billing period that contains an instant, ended by a plan change that restarts the periods; null outside the
  * paid time.
  */
 export function paidPeriodAt(subscription: ScheduledSubscription, at: Instant): Period | null {
@@ -98,7 +98,7 @@ export function schedulesWithin(
   });
 }
 
-/** Whether a plan change began the periods anew at an instant. */
+/** Whether a plan change restarted the periods at an instant. */
 export const isRestart = (subscription: ScheduledSubscription, at: Instant): boolean =>
   restartsOf(subscription).some(({ until }) => until === at);
 

@@ -97,7 +97,7 @@ export function grantExpiry(
     case 'BILLING_CYCLE':
       if (billingPeriodEnd === null) {
         throw invalidOperation(
-          `No billing period of the subscription holds ${periodStart}.`,
+          `No billing period of the subscription contains ${periodStart}.`,
           'expiration_type',
         );
       }

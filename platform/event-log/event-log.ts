@@ -110,7 +110,7 @@ export interface LogAssignment {
 
 /** Where reading starts. */
 export interface LogStart {
-  /** Lower than the handled offset when records are to be read again. */
+  /** Lower than the handled offset if records must be read again. */
   readonly offset: bigint;
   /** Compared with the log before the first batch. */
   readonly handled: HandledLog;

@@ -19,7 +19,7 @@ export const CONDITION_ISOLATION = 'isolation level repeatable read';
 
 /**
  * The tag of an answer that is a record, or null: `"<version of the record>.<hash of the whole answer>"`. The
- * first part is the same whatever `expand` embeds, and `If-Match` compares only it. `If-None-Match` compares the
+ * first part is the same for every `expand`, and `If-Match` compares only it. `If-None-Match` compares the
  * whole tag, because records embedded in the answer change without the record itself.
  */
 export function etagOf(body: unknown): string | null {

@@ -145,7 +145,7 @@ function isScalar(code: number): boolean {
 function takeKey(level: Level, token: string, levels: readonly Level[]): void {
   const key = token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1);
   level.at = key;
-  if (level.keys!.has(key)) throw bad(levels, 'duplicate_key', 'stands twice in its object');
+  if (level.keys!.has(key)) throw bad(levels, 'duplicate_key', 'is a duplicate key');
   if (level.keys!.size >= KEYS_MAX)
     throw bad(levels, 'too_big', `is one key too many: an object has at most ${KEYS_MAX} keys`);
   level.keys!.add(key);

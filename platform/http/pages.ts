@@ -22,7 +22,7 @@ export interface Framing {
 }
 
 /**
- * Serves the built pages: each is one small HTML document, whatever the rest of its path, because its router
+ * Serves the built pages: each is one small HTML document, for every path below it, because its router
  * reads the path in the browser. Assets have the hash of their content in their names, so browsers keep them
  * forever; they are compressed when they are built. Without the folder nothing is registered.
  */

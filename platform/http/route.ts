@@ -21,7 +21,7 @@ export interface RouteSpec<
   readonly path: string;
   readonly summary: string;
   readonly permission: RoutePermission;
-  /** Refuses keys of service accounts, whatever their roles are. */
+  /** Refuses keys of service accounts, even with all roles. */
   readonly humanOnly?: boolean;
   /** Only a person (not a key of a service account) who is super admin, regardless of other permissions. */
   readonly humanSuperAdminOnly?: boolean;
@@ -70,7 +70,7 @@ export type RoutePermission = Permission | 'authenticated' | 'public' | 'portal'
 /** One request as passed to a handler: parsed, permitted and scoped. */
 export interface Call<Deps, Params, Query, Body> {
   /**
-   * `deps.pool` reads and changes rows of the caller's scope only, whatever a statement says. With an
+   * `deps.pool` reads and changes rows of the caller's scope only, even if a statement has no scope. With an
    * Idempotency-Key it is inside the transaction that also stores the answer, unless the command owns its
    * transactions.
    */

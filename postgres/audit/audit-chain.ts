@@ -116,7 +116,7 @@ async function settledSequence(tx: Transaction): Promise<string> {
                        and not exists (select from audit_chain c
                                         where c.sequence = l.sequence and c.sequence > settled_sequence))
              then noted_sequence else settled_sequence end,
-           -- A database that was restored elsewhere counts its transactions anew.
+           -- A database that was restored elsewhere counts its transactions from the start.
            noted_xid = case when noted_xid <= pg_snapshot_xmax(pg_current_snapshot()) then noted_xid end
     returning settled_sequence`;
   return row!.settled_sequence;

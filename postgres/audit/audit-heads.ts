@@ -36,7 +36,7 @@ export function headOf(word: string): AuditHead | null {
 
 export interface LostHead {
   readonly head: string;
-  readonly problem: 'the chain does not reach it any more' | 'the chain was made anew';
+  readonly problem: 'the chain ends before it' | 'the chain was rewritten';
 }
 
 /** The kept heads that the chains do not contain. */
@@ -51,8 +51,7 @@ export async function lostHeads(db: Db, kept: readonly AuditHead[]): Promise<Los
   return kept.flatMap((head, index) => {
     const { hash } = found[index]!;
     if (hash === head.hash) return [];
-    const problem =
-      hash === null ? 'the chain does not reach it any more' : 'the chain was made anew';
+    const problem = hash === null ? 'the chain ends before it' : 'the chain was rewritten';
     return [{ head: headWord(head), problem }];
   });
 }

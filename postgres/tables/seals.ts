@@ -157,7 +157,7 @@ export async function recordSeal(db: Db, record: SealRecord): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** Requests that every bucket is computed again, whatever its seal. The sealer does it in its next cycles. */
+/** Requests that every bucket is computed again, even sealed ones. The sealer does it in its next cycles. */
 export async function requestRebuild(db: Db): Promise<void> {
   await db`update sealer set rebuild_requested_at = now()`;
 }

@@ -33,7 +33,7 @@ export async function noteEnd(
     on conflict do nothing`;
 }
 
-/** Sets where the stream stops reading a partition of an epoch, whatever the log contains beyond. */
+/** Sets where the stream stops reading a partition of an epoch, even if the log has records beyond. */
 export async function setEnd(
   db: Db,
   { epoch, partition }: LogPartition,

@@ -109,12 +109,12 @@ describe('audit chain', () => {
       expect((await verifyAuditLog(admin)).broken).toEqual([]);
       const [own] = kept;
       expect(await lostHeads(admin, kept)).toEqual([
-        { head: headWord(own!), problem: 'the chain does not reach it any more' },
+        { head: headWord(own!), problem: 'the chain ends before it' },
       ]);
       await write('tenant_a', 1);
       await chainAll();
       expect(await lostHeads(admin, kept)).toEqual([
-        { head: headWord(own!), problem: 'the chain was made anew' },
+        { head: headWord(own!), problem: 'the chain was rewritten' },
       ]);
     });
 

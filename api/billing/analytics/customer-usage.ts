@@ -204,7 +204,7 @@ export function windowOf(
   return { start: laterOf(window.start, start_date), until, end: window.end };
 }
 
-/** An allowance for a year or without end has no next reset (recorded of the reference: customers usage). */
+/** An allowance for a year or without end has no next reset (as the reference answers). */
 function nextReset(
   entitlement: EffectiveEntitlement,
   subscriptions: ReadonlyMap<string, SubscriptionRow>,

@@ -52,7 +52,7 @@ export const byTime = (query: UsageQuery): UsageQuery => ({
   by_time: true,
 });
 
-/** The slots as they stand at an instant, and the windows of the cycle until then. */
+/** The slots at an instant, and the windows of the cycle until then. */
 export function measureQuotas(
   { grants, schedule }: RunningQuotas,
   rows: readonly UsageRow[],

@@ -15,7 +15,7 @@ export interface DiscountedCharge extends RatedCharge {
  * The rows that invoices would have for the subjects' charges, by subject: the same functions, over answers
  * that were read together. Lines of a subscription are rated together, one billing period after the other:
  * lines of one meter share its allowance (billing 4.6), and rows of one invoice share its coupons
- * (7.3). `usage_only`: without commitments, which stand on whole lines only (money 19.10).
+ * (7.3). `usage_only`: without commitments, which apply to whole lines only (money 19.10).
  */
 export function rateSubjects(
   subjects: readonly AnalyticsSubject[],

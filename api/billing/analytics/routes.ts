@@ -73,7 +73,7 @@ export const analyticsRoutes = [
   route({
     method: 'GET',
     path: '/customers/usage',
-    summary: 'Usage of what a customer is entitled to, by id or external id',
+    summary: 'Get the usage of a customer’s entitlements, by id or external id',
     permission: 'customer:read',
     query: CustomerUsageQuery,
     status: 200,
@@ -84,7 +84,7 @@ export const analyticsRoutes = [
   route({
     method: 'GET',
     path: '/customers/{id}/usage',
-    summary: 'Usage of what a customer is entitled to',
+    summary: 'Get the usage of a customer’s entitlements',
     permission: 'customer:read',
     params: IdParams,
     query: OneCustomerUsageQuery,

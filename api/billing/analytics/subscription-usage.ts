@@ -25,7 +25,7 @@ import { askUsage } from '../../usage/quantities/ask-usage.ts';
 
 /**
  * Usage and charges of a subscription: the quantities of its invoices, before allowances, line commitments
- * and coupons (recorded of the reference: Usage and preview). A commitment of the subscription divides the
+ * and coupons (as the reference answers). A commitment of the subscription divides the
  * charges into those within it and those beyond. Each amount is rounded separately; the total rounds the
  * unrounded sum.
  */

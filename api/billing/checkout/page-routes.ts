@@ -14,7 +14,7 @@ export const checkoutPageRoutes = [
   route({
     method: 'POST',
     path: '/checkout/pages/open',
-    summary: 'Get what a payment page shows',
+    summary: 'Get the content of a payment page',
     permission: 'public',
     secretAnswer: true,
     ownsTransactions: true,

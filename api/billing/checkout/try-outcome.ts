@@ -35,4 +35,4 @@ export async function tryOutcome(
 }
 
 const notPayable = () =>
-  invalidOperation('The session waits for no payment of the test gateway.', 'outcome');
+  invalidOperation('The session has no pending payment of the test gateway.', 'outcome');

@@ -39,7 +39,7 @@ export interface AllowanceFacts {
   readonly subscription: SubscriptionRow;
   readonly proration_behavior: ProrationBehavior;
   readonly line: BilledLine;
-  /** Entitlements of the subscription to features of the line's meter, as they stood at the period. */
+  /** Entitlements of the subscription to features of the line's meter, as they were at the end of the period. */
   readonly entitlements: readonly EntitlementSource[];
 }
 
@@ -105,7 +105,7 @@ function entitlementDuring(
 ): EffectiveEntitlement | null {
   const sources = entitlements.map((source) => ({
     ...source,
-    // One meter has one allowance, whichever of its features grants it.
+    // One meter has one allowance, no matter which of its features grants it.
     entitlement: { ...source.entitlement, feature_id: '' },
   }));
   return effectiveEntitlements(sourcesDuring(sources, service))[0] ?? null;

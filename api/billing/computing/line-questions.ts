@@ -54,7 +54,7 @@ export interface UsageLine {
   readonly pool: readonly PooledCustomer[];
   readonly versions: readonly MeterVersionRecord[];
   readonly proration_behavior: ProrationBehavior;
-  /** Entitlements of the subscription to features of the line's meter, as they stood at the period. */
+  /** Entitlements of the subscription to features of the line's meter, as they were at the end of the period. */
   readonly entitlements: readonly EntitlementSource[];
   /** Start of the billing period: an edit of the meter applies from the next one (metering 6). */
   readonly period_start: string;

@@ -332,7 +332,7 @@ function transactionRow(
     description: cause.description ?? null,
     metadata: {
       ...cause.metadata,
-      // Older clients read the blocks of a debit here (recorded of the reference: Wallets).
+      // Older clients read the blocks of a debit here (as the reference answers).
       ...(consumed.length === 0 ? {} : { consumed_credit_tx_ids: consumed.join(',') }),
     },
     status: 'published',

@@ -10,7 +10,7 @@ import { openInvoiceLines } from '../records/open-invoice-lines.ts';
 /**
  * What a customer was billed and owes, by currency. Currencies are those of the finalized invoices and of the
  * subscriptions. The open part of an invoice is split into usage and fixed charges: the two add up to the
- * unpaid amount, whatever was discounted, credited or paid (money 2.8.5). 404 if unknown.
+ * unpaid amount, before discounts, credits and payments (money 2.8.5). 404 if unknown.
  */
 export async function customerInvoiceSummary(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,

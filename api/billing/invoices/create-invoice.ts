@@ -114,7 +114,7 @@ function assertOfSubscription(
   if (subscription.subscription_status === 'draft')
     throw invalidOperation('A draft subscription is not invoiced; activate it.');
   if (Boolean(body.period_start) !== Boolean(body.period_end))
-    throw invalidField('period_end', 'is sent together with period_start, or neither is');
+    throw invalidField('period_end', 'must be sent together with period_start');
 }
 
 function requestedPeriod(
@@ -127,7 +127,7 @@ function requestedPeriod(
   const cell = paidPeriodAt(subscription, start);
   if (cell === null || cell.start !== start || cell.end !== end) {
     const hint =
-      cell === null ? '' : `; the one that holds ${start} is ${cell.start} to ${cell.end}`;
+      cell === null ? '' : `; the one that contains ${start} is ${cell.start} to ${cell.end}`;
     throw invalidField('period_start', `must be a paid billing period of the subscription${hint}`);
   }
   if (start > at) throw invalidField('period_start', 'must not be in the future');

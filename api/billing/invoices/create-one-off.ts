@@ -56,7 +56,7 @@ function assertOneOff(body: CreateInvoiceBody, at: string): void {
   if (body.billing_period)
     throw invalidField('billing_period', `does not apply to a ${body.invoice_type} invoice`);
   if (Boolean(body.period_start) !== Boolean(body.period_end))
-    throw invalidField('period_end', 'is sent together with period_start, or neither is');
+    throw invalidField('period_end', 'must be sent together with period_start');
   if (body.period_start && body.period_start > body.period_end!)
     throw invalidField('period_end', 'must not be before period_start');
   if (body.due_date && body.due_date < (body.issue_date ?? at))

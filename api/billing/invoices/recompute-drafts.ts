@@ -18,7 +18,7 @@ export interface RecomputeReport {
 
 /**
  * Computes drafts of subscriptions again and stores them, in one transaction. One that was changed meanwhile is left
- * out. Notifies of those whose amount changed.
+ * out. Notifies about drafts whose amount changed.
  */
 export async function recomputeDrafts(
   deps: BillingDeps,

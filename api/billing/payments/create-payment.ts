@@ -146,7 +146,7 @@ type Source = Pick<PaymentRecord, 'connection_id' | 'payment_gateway'> &
 /**
  * The gateway that moves the money, and the method that it charges: a saved one, one that the gateway knows, or
  * for a card the customer's default (money 8.1.3, 8.5). Without a connection the payment can only be recorded,
- * and the tenant reports its outcome; a payment that is to be made is refused.
+ * and the tenant reports its outcome; a pending payment is refused.
  */
 async function sourceOf(
   tx: Transaction,
@@ -295,7 +295,7 @@ function newPayment(
     last_synced_at: null,
     metadata: {
       ...body.metadata,
-      // Older clients read the chosen wallet here (recorded of the reference: Payments).
+      // Older clients read the chosen wallet here (as the reference answers).
       ...(wallet === null || body.payment_method_id
         ? {}
         : { wallet_id: wallet.id, wallet_type: wallet.wallet_type }),

@@ -29,7 +29,7 @@ export async function endCheckout(
   const change = changed(deps, caller);
   const end = (how: 'complete' | 'fail' | 'expire', reason: string) =>
     endActiveCheckout(tx, scope, session, how, { reason, ...change });
-  const reason = payment.error_message ?? 'the payment cannot be paid any more';
+  const reason = payment.error_message ?? 'the payment is closed';
   const endUnpaid = () => {
     const ending = endingOf(session, change.updated_at);
     return ending === null ? end('fail', reason) : end('expire', ending);

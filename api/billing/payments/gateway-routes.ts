@@ -92,10 +92,10 @@ export const gatewayRoutes = [
     async handler({ deps, scope, params, body }) {
       const payment = await getPayment(deps.pool, scope, params.id);
       if (payment.connection_id === null || payment.gateway_payment_id === null)
-        throw invalidOperation('The payment is not at the test gateway.', 'payment_gateway');
+        throw invalidOperation('The payment does not use the test gateway.', 'payment_gateway');
       const open = await openGateway(deps, scope, payment.connection_id);
       if (!('setOutcome' in open.gateway))
-        throw invalidOperation('The payment is not at the test gateway.', 'payment_gateway');
+        throw invalidOperation('The payment does not use the test gateway.', 'payment_gateway');
       const events = await open.gateway.setOutcome(payment.gateway_payment_id, body.outcome);
       for (const event of events) await receiveGatewayEvent(deps, open, event);
       return await paymentAnswer(deps.pool, scope, await getPayment(deps.pool, scope, payment.id));

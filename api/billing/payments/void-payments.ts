@@ -29,7 +29,7 @@ export async function voidPaymentsInFlight(
       ...change,
     });
     const session = await lockActiveCheckoutOf(tx, caller.scope, id);
-    const reason = 'the payment cannot be paid any more';
+    const reason = 'the payment is closed';
     if (session !== null)
       await endActiveCheckout(tx, caller.scope, session, 'fail', { reason, ...change });
     await writeOutboxEvents(tx, [

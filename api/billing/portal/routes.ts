@@ -152,7 +152,7 @@ export const portalRoutes = [
   route({
     method: 'GET',
     path: '/customer/portal/config',
-    summary: 'Get what the portal shows',
+    summary: 'Get the settings of the portal',
     permission: 'portal',
     status: 200,
     answer: Setting,
@@ -206,7 +206,7 @@ export const portalRoutes = [
   route({
     method: 'GET',
     path: '/customer/portal/invoices/summary',
-    summary: 'Get what the customer was billed and owes, by currency',
+    summary: 'Get the billed and open amounts of the customer, by currency',
     permission: 'portal',
     status: 200,
     answer: CustomerInvoiceSummary,
@@ -228,7 +228,7 @@ export const portalRoutes = [
   route({
     method: 'GET',
     path: '/customer/portal/usage',
-    summary: 'Usage of what the customer is entitled to',
+    summary: 'Get the usage of the customer’s entitlements',
     permission: 'portal',
     query: OneCustomerUsageQuery,
     status: 200,

@@ -42,7 +42,7 @@ export async function scopesWithInvoicesToFinalize(db: Db, due: Timeline): Promi
      order by tenant_id, environment_id`;
 }
 
-/** When drafts of the clock's customers are to be finalized. */
+/** Instants at which drafts of the clock's customers become due for finalization. */
 export const finalizeTimes = (db: Db, clock: ClockRef): Fragment => db`
   select i.finalize_after as at
     from customers c join invoices i on i.customer_id = c.id

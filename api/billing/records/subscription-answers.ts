@@ -97,7 +97,7 @@ export async function subscriptionAnswers(
   }));
 }
 
-/** Fields of every answer, whatever is embedded. */
+/** Fields of every answer, with or without embedded records. */
 function shown(row: SubscriptionRow) {
   const {
     due_at: _,

@@ -62,7 +62,7 @@ async function requestedPrice(
   if (Boolean(own) === Boolean(price_id))
     throw invalidField(
       `${path}.price_id`,
-      own ? 'and price exclude each other' : 'is required, or price is',
+      own ? 'and price exclude each other' : 'is required unless price is sent',
     );
   if (own)
     return await ownPrice(tx, deps, caller, owner, own).catch((error: unknown) => {

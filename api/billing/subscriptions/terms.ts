@@ -47,7 +47,7 @@ function schedule(body: CreateSubscriptionBody, timezone: string, now: string): 
 /** Refuses contradictions within the body. Runs before the named records are read. */
 export function refuseContradictions(body: CreateSubscriptionBody): void {
   if (!body.customer_id && !body.external_customer_id)
-    throw invalidField('customer_id', 'is required, or external_customer_id is');
+    throw invalidField('customer_id', 'is required unless external_customer_id is sent');
   if (body.start_date) validateDates(body.start_date, body.end_date ?? null);
   validateAnchor(body.billing_cycle ?? 'anniversary', body.billing_anchor ?? null);
   if (differ(body.customer_timezone, body.timezone))

@@ -64,7 +64,7 @@ export type WorkSource = { readonly job: string } & (
 
 /**
  * What the jobs have to do by `at`, and when each is due next, in one statement. Its plan is the same for all clocks
- * and times: planning it anew takes four times as long as running it.
+ * and times: planning it again takes four times as long as running it.
  */
 export async function dueWork(
   pool: Pool,

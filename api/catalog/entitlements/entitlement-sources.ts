@@ -17,7 +17,7 @@ export const isGranting = (subscription: SubscriptionRow, at: string): boolean =
   subscription.start_date <= at &&
   (subscription.end_date === null || subscription.end_date > at);
 
-/** A source as it stood from `known_from` to `known_until`; a null end means until now. */
+/** The state of a source from `known_from` to `known_until`; a null end means until now. */
 export interface DatedSource extends EntitlementSource {
   readonly entitlement: EntitlementRow;
   readonly known_from: string;
@@ -101,8 +101,8 @@ const plansOf = ({ plan_id, earlier_plans }: Pick<SubscriptionRow, 'plan_id' | '
     .toReversed();
 
 /**
- * What stood when a period ended, for the invoice of that period (billing 4): an entitlement that is changed
- * later does not change it. A back-dated subscription is billed by what stood when it was created.
+ * The sources at the end of a period, for the invoice of that period (billing 4): an entitlement that is changed
+ * later does not change it. A back-dated subscription is billed by the sources at its creation.
  */
 export function sourcesOfPeriod<Source extends DatedSource>(
   sources: readonly Source[],

@@ -65,9 +65,9 @@ const keyFromName = (name: string): string => name.toLowerCase().replaceAll(' ',
 /** A unit needs a singular and a plural. */
 export function assertUnits(singular: string | null, plural: string | null): void {
   if (singular !== null && plural === null)
-    throw invalidField('unit_plural', 'is needed beside unit_singular');
+    throw invalidField('unit_plural', 'is required with unit_singular');
   if (plural !== null && singular === null)
-    throw invalidField('unit_singular', 'is needed beside unit_plural');
+    throw invalidField('unit_singular', 'is required with unit_plural');
 }
 
 /** The rate is a JSON number in records and answers (specification, Feature). */

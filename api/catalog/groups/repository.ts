@@ -52,7 +52,7 @@ export async function assertGroupOf(
 
 /**
  * The same for a price: 400 unless the id names a published group of prices, because the group is one of the
- * price's terms (recorded of the reference: Prices).
+ * price's terms (as the reference answers).
  */
 export async function assertPriceGroup(db: Transaction, scope: Scope, id: string): Promise<void> {
   const group = await publishedGroup(db, scope, id);

@@ -36,5 +36,5 @@ export async function linkCustomer(
 export function assertOwnLinks(customerId: string, links: readonly CustomerLinkBody[]): void {
   const index = links.findIndex(({ entity_id }) => entity_id && entity_id !== customerId);
   if (index >= 0)
-    throw invalidField(`${FIELD}[${index}].entity_id`, 'is the customer itself, or left out');
+    throw invalidField(`${FIELD}[${index}].entity_id`, 'must be the customer itself, or absent');
 }

@@ -55,7 +55,7 @@ export async function updateCustomer(
 /** Maximum length of the former external ids in metadata; the newest stands last. */
 const OLD_IDS_LENGTH_MAX = 10_000;
 
-/** Keeps the replaced external id in the metadata (recorded of the reference: Customers). */
+/** Keeps the replaced external id in the metadata (as the reference answers). */
 function renamed(customer: CustomerRow, body: UpdateCustomerBody): Partial<CustomerRow> {
   if (body.external_id === undefined || body.external_id === customer.external_id) return {};
   const metadata = body.metadata ?? customer.metadata;

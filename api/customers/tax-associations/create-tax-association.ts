@@ -30,7 +30,7 @@ function entityTypeOf(body: CreateTaxAssociationBody): TaxAssociation['entity_ty
     return body.entity_type;
   }
   if (body.entity_type && body.entity_type !== 'customer')
-    throw invalidField('external_customer_id', 'names a customer; entity_type is another');
+    throw invalidField('external_customer_id', 'names a customer, but entity_type is not customer');
   return 'customer';
 }
 

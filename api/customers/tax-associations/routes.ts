@@ -28,7 +28,7 @@ async function findAssociations(
   const { external_customer_id: externalId } = filter;
   if (!externalId) return await searchTaxAssociations(db, scope, filter);
   if (filter.entity_type && filter.entity_type !== 'customer')
-    throw invalidField('external_customer_id', 'names a customer; entity_type is another');
+    throw invalidField('external_customer_id', 'names a customer, but entity_type is not customer');
   const { id } = await getCustomerByExternalId(db, scope, externalId);
   if (filter.entity_id && filter.entity_id !== id)
     throw invalidField('entity_id', 'names another customer than external_customer_id');

@@ -31,7 +31,7 @@ export async function checkStores(db: Db, clickhouse: ClickHouse): Promise<Check
     ),
     check(
       'retention',
-      oldest === null ? 'nothing to forget yet' : `progress of the last ${hours(oldest)} h`,
+      oldest === null ? 'nothing to delete yet' : `progress of the last ${hours(oldest)} h`,
       oldest !== null && oldest > HISTORY_SECONDS_MAX,
       'the job expire-log-records does not run: see the jobs below',
     ),
@@ -75,7 +75,7 @@ export function checkJobs(jobs: readonly JobFacts[]): Check[] {
       error !== null || isLate,
       error === null
         ? 'no process runs it: start the jobs role'
-        : 'it is retried automatically: mend what the error names; the log of the jobs role has the rest',
+        : 'it is retried automatically: fix what the error names; the log of the jobs role has the details',
     );
   });
 }

@@ -51,14 +51,14 @@ export function tenantChecks(
       mismatched + aside > 0 ? 'bad' : waiting > 0 ? 'warn' : 'ok',
       `${waiting} still counting, ${mismatched} mismatched, ${aside} set aside`,
       mismatched + aside > 0
-        ? 'open the meter: its versions give the reason; a change makes a version that counts'
+        ? 'open the meter: its versions give the reason; an edit creates a new version'
         : 'earlier events are still being counted: wait',
     ),
-    count('subscriptions that cannot be billed', environment.refused_subscriptions, 'bad', 'read billing_refusal of each and mend what it names; the billing run tries again'),
-    count('webhook endpoints that fail', environment.failing_endpoints, 'warn', 'read their attempts and mend the receiver; deliveries are repeated for four days'),
-    count('webhook endpoints that were disabled', environment.disabled_endpoints, 'bad', 'mend the receiver, enable the endpoint and replay the time that it missed'),
-    count('notifications that were given up in the last week', environment.exhausted_deliveries, 'bad', 'replay them: POST /v1/webhooks/replay'),
-    count('tasks that failed in the last week', environment.failed_tasks, 'warn', 'open the task: its result file says what is wrong with each row'),
+    count('subscriptions that cannot be billed', environment.refused_subscriptions, 'bad', 'read billing_refusal of each and fix what it names; the billing run retries'),
+    count('webhook endpoints that fail', environment.failing_endpoints, 'warn', 'read their attempts and fix the receiver; deliveries are retried for four days'),
+    count('webhook endpoints that were disabled', environment.disabled_endpoints, 'bad', 'fix the receiver, enable the endpoint and replay the time that it missed'),
+    count('notifications without attempts left, in the last week', environment.exhausted_deliveries, 'bad', 'replay them: POST /v1/webhooks/replay'),
+    count('tasks that failed in the last week', environment.failed_tasks, 'warn', 'open the task: its result file lists the errors of each row'),
   ]; // prettier-ignore
 }
 
@@ -103,7 +103,7 @@ function jobChecks(jobs: readonly JobFacts[]): HealthCheck[] {
       `job ${name}`,
       state,
       error === null ? when : `${when}; it failed`,
-      isLate ? ASK : `it is repeated automatically; if it goes on failing, ${ASK}`,
+      isLate ? ASK : `it is repeated automatically; if it keeps failing, ${ASK}`,
     );
   });
 }

@@ -32,15 +32,15 @@ export async function checkUsage(deps: UsageCheckDeps, scope: Scope | null): Pro
       'replays under repair',
       `${replays} partitions`,
       replays > 0,
-      'usage answers 503 until the stream has written the last day again; see that it runs',
+      'usage answers 503 until the stream has written the last day again; check that the stream runs',
     ),
     check(
       'seals',
       away === null
         ? `up to date${rebuild ? '; a rebuild is under way' : ''}`
-        : 'no sealer at work',
+        : 'no sealer is running',
       away !== null,
-      'the stream role seals: see that it runs, and read its log',
+      'the stream role seals: check that it runs, and read its log',
     ),
     check(
       'meters',
@@ -65,7 +65,7 @@ async function checkLag({ db, positions, pause }: UsageCheckDeps): Promise<Check
     'log lag',
     `${after.records} records${stuck.length === 0 ? '' : `; no progress in ${where}`}`,
     stuck.length > 0,
-    'the stream does not move: see that it runs, and read its log for the store that it waits for',
+    'the stream makes no progress: check that it runs, and read its log for the store that it waits for',
   );
 }
 
@@ -82,7 +82,7 @@ async function checkStops(db: Db): Promise<Check> {
     'stopped partitions',
     stops.length === 0 ? 'none' : `${named.join('; ')}${more}`,
     stops.length > 0,
-    'decide how to go on: npm run maintain -- log (docs/operations.md, "A partition is stopped")',
+    'choose how to continue: npm run maintain -- log (docs/operations.md, "A partition is stopped")',
   );
 }
 

@@ -17,7 +17,7 @@ export const priceSyncRoutes = (['', '/v2'] as const).map((version) =>
       call.deps.pool.begin(async (tx) => {
         const task = await requestPriceSync(tx, call.deps, call, call.params.id);
         return {
-          message: `Prices are brought to ${task.total_records} subscriptions; see GET /tasks/${task.id} for progress`,
+          message: `Prices are being applied to ${task.total_records} subscriptions; see GET /tasks/${task.id} for progress`,
           workflow_id: task.id,
           run_id: task.id,
         };

@@ -48,7 +48,7 @@ export const savedViewRoutes = [
   route({
     method: 'POST',
     path: '/saved-views/search',
-    summary: 'Search own and shared views',
+    summary: 'Search saved views: the caller’s own and shared ones',
     permission: 'saved_view:read',
     body: SavedViewSearch.body,
     status: 200,
@@ -68,7 +68,7 @@ export const savedViewRoutes = [
   route({
     method: 'PUT',
     path: '/saved-views/{id}',
-    summary: 'Change an own view',
+    summary: 'Change a saved view of the caller',
     permission: 'saved_view:write',
     params: IdParams,
     body: UpdateSavedViewBody,

@@ -135,7 +135,7 @@ export async function planRuns(
   return inserted.count;
 }
 
-/** A run that is to be carried out, with its task. */
+/** A pending run with its task. */
 export interface DueRun extends Scope {
   readonly id: string;
   readonly attempts: number;

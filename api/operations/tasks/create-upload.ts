@@ -56,5 +56,5 @@ const tooManyBytes = (): BillingError =>
   new BillingError(
     'rate_limited',
     'upload_quota_exceeded',
-    `Files of the last seven days come to more than ${UPLOADS_KEPT_BYTES_MAX / 1024 ** 3} GiB. Send more when the oldest are forgotten.`,
+    `Files of the last seven days exceed ${UPLOADS_KEPT_BYTES_MAX / 1024 ** 3} GiB. Send more when the oldest are forgotten.`,
   );

@@ -10,7 +10,7 @@ export const timelineRoutes = [
   route({
     method: 'POST',
     path: '/timeline/search',
-    summary: 'Search what happened to a customer, a subscription or an invoice',
+    summary: 'Search the timeline of a customer, a subscription or an invoice',
     permission: 'audit_log:read',
     body: TimelineSearchBody,
     status: 200,

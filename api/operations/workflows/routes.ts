@@ -16,7 +16,7 @@ export const workflowRoutes = [
   route({
     method: 'POST',
     path: '/workflows/search',
-    summary: 'Search imports, exports and onboardings that run beside requests',
+    summary: 'Search imports, exports and onboardings that run in the background',
     permission: 'workflow:read',
     body: WorkflowSearch.body,
     status: 200,

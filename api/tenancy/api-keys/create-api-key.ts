@@ -49,7 +49,7 @@ export async function createApiKey(
   if (body.service_account_id && owner.type !== 'service_account')
     throw invalidField('service_account_id', 'is a person');
   if (ownerId !== caller.user_id && !isHumanSuperAdmin(identity))
-    throw forbidden('Only a person who is super admin makes keys for another account.');
+    throw forbidden('Only a super admin may create keys for another account.');
   const { name, type } = body;
   const permissions = isConsolePermissions(body.permissions ?? []) ? [] : (body.permissions ?? []);
   assertPermissionNames(permissions);
@@ -154,7 +154,7 @@ async function makersEnd(
 const earlier = (one: string | null, other: string | null): string | null =>
   one === null || (other !== null && other < one) ? other : one;
 
-/** What a publishable key may send; 400 for another key, which may send whatever its owner may. */
+/** What a publishable key may send; 400 for another key, which has the permissions of its owner. */
 function limitsOf(
   body: CreateApiKeyBody,
 ): Pick<ApiKey, 'allowed_event_names' | 'external_customer_id'> {
@@ -209,7 +209,7 @@ function assertHeld(identity: Identity, rights: Rights): void {
   const isHeld = permissionsOfKey(rights).every((permission) =>
     allows(identity.permissions, permission),
   );
-  if (!isHeld) throw forbidden('Nobody grants more than they hold.');
+  if (!isHeld) throw forbidden('Permissions beyond those of the caller cannot be granted.');
 }
 
 /** 400 for rights that the key cannot have: more than its owner holds, or than its type allows. */
@@ -222,6 +222,6 @@ function assertWithin({ type, roles, permissions }: Rights): void {
     if (isPublishable && permission !== 'event:write')
       throw invalidField(`permissions[${index}]`, 'a publishable key has event:write alone');
     if (!allows(held, permission as Permission))
-      throw invalidField(`permissions[${index}]`, 'is more than the owner holds');
+      throw invalidField(`permissions[${index}]`, 'exceeds the permissions of the owner');
   }
 }

@@ -112,10 +112,10 @@ async function takeAnswer(
   const assertion = await verifiedAssertion(ends, form.SAMLResponse, deps.clock.now());
   const email = emailOf(assertion, config);
   if (!isBoundTo(assertion.in_response_to, cookies))
-    throw refused('it answers no login of this browser');
+    throw refused('it does not answer a login of this browser');
   const account = await deps.pool.begin(async (tx) => {
     const state = await claimRequest(tx, deps, tenantId, assertion);
-    if (state !== form.RelayState) throw refused('RelayState came back changed');
+    if (state !== form.RelayState) throw refused('RelayState was changed');
     await claimAssertion(tx, deps, tenantId, assertion);
     const user = await findPerson(tx, tenantId, email);
     return { id: user ?? (await admitPerson(tx, deps, tenantId, email, config)), state };
@@ -174,7 +174,7 @@ async function claimRequest(
      where id = ${in_response_to} and tenant_id = ${tenantId}
        and expires_at > ${isoTime(clock.now())}
     returning relay_state`;
-  if (request === undefined) throw refused('it answers no login that is waiting');
+  if (request === undefined) throw refused('it does not answer a pending login');
   return request.relay_state;
 }
 
@@ -211,7 +211,7 @@ async function findPerson(
      where lower(email) = ${email} and status = 'published'`;
   if (user === undefined) return null;
   if (user.tenant_id !== tenantId || user.type !== 'user')
-    throw forbidden('There is no account for this person, and none can be made.');
+    throw forbidden('There is no account for this person, and none can be created.');
   return user.id;
 }
 
@@ -225,7 +225,7 @@ async function admitPerson(
 ): Promise<string> {
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (!verified_domains.includes(domain))
-    throw forbidden('There is no account for this person, and none can be made.');
+    throw forbidden('There is no account for this person, and none can be created.');
   const { max_users } = await tenantLimits(tx, tenantId, settings);
   if ((await countPeople(tx, tenantId)) >= max_users)
     throw forbidden(`The tenant may have ${max_users} people.`);

@@ -81,7 +81,7 @@ export async function verifySignUp(
     throw new BillingError(
       'unauthenticated',
       'unauthenticated',
-      'password: is not the one of the sign-up. Sign up again if it was not yours.',
+      'password: differs from the password of the sign-up. If the sign-up was not yours, sign up again.',
     );
   const user = await makeTenant(deps.pool, deps, signUp, async (tx) => {
     if ((await takeToken(tx, 'sign_up', body.token, now)) === null) throw tokenRefused();
@@ -95,6 +95,6 @@ function assertOpen({ signUp }: ApiDeps): void {
     throw new BillingError(
       'forbidden',
       'sign_up_closed',
-      'Nobody signs up here: ask a super admin of your tenant for an invitation, or the operator (SIGN_UP).',
+      'Sign-up is by invitation only: ask a super admin of your tenant, or the operator (SIGN_UP).',
     );
 }

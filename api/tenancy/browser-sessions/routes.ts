@@ -40,7 +40,7 @@ const sessionRoutes = [
   route({
     method: 'POST',
     path: '/login',
-    summary: 'Open a session in this browser; ends the one that it had',
+    summary: 'Open a session in this browser; ends its earlier session',
     permission: 'public',
     secretAnswer: true,
     body: LogInBody,
@@ -92,7 +92,7 @@ const sessionRoutes = [
   route({
     method: 'POST',
     path: '/exchange',
-    summary: 'Keep the session that a single sign-on opened; its refresh token is used up',
+    summary: 'Keep the session of a single sign-on in this browser; consumes its refresh token',
     permission: 'public',
     secretAnswer: true,
     body: RefreshBody,
@@ -144,7 +144,7 @@ const sessionRoutes = [
   route({
     method: 'POST',
     path: '/confirm',
-    summary: 'Confirm the password of the person: what needs a recent login may be done again',
+    summary: 'Confirm the password, so that actions that need a recent login are allowed again',
     permission: 'public',
     secretAnswer: true,
     body: ConfirmBody,

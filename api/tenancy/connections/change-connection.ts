@@ -21,8 +21,7 @@ type ConnectionDeps = Pick<BillingDeps, 'ids' | 'clock' | 'secretBox' | 'setting
 type Secrets = CreateConnectionBody['encrypted_secret_data'];
 
 /**
- * Connects the environment to a provider. The credentials are encrypted before they are written (reliability,
- * S24).
+ * Connects the environment to a provider. The credentials are encrypted before they are written (tenancy S24).
  */
 export async function createConnection(
   tx: Transaction,

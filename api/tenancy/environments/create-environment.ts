@@ -26,10 +26,13 @@ export async function createEnvironment(
     throw new BillingError(
       'forbidden',
       'permission_denied',
-      'Only a person of all environments of the tenant makes environments.',
+      'Only a person with access to all environments of the tenant may create environments.',
     );
   if (environment_type === 'development' && body.type !== 'development')
-    throw invalidField('type', 'a key of a development environment makes development ones only');
+    throw invalidField(
+      'type',
+      'a key of a development environment can create development environments only',
+    );
   const limits = await tenantLimits(tx, tenant_id, deps.settings);
   const limit = limits[body.type];
   if ((await countEnvironments(tx, tenant_id, body.type)) >= limit)

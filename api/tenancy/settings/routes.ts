@@ -33,8 +33,8 @@ function settingKey(key: string): SettingKey {
 }
 
 /**
- * The sent value must be valid on its own. Its keys replace the stored ones, null restores a default (ruling
- * 5), and the merged value is validated again.
+ * The sent value must be valid on its own. Its keys replace the stored ones, null restores a default, and the
+ * merged value is validated again.
  */
 async function save(
   tx: Transaction,
@@ -78,7 +78,7 @@ function assertMayChange(identity: Identity, key: string): void {
   throw new BillingError(
     'forbidden',
     'permission_denied',
-    'Only a person of all environments, logged in, sets up single sign-on.',
+    'Only a logged-in person with access to all environments may configure single sign-on.',
   );
 }
 

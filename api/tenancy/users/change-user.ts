@@ -37,8 +37,9 @@ export async function replaceRoles(
   if (user.type === 'service_account')
     throw invalidField('id', 'the roles of a service account are fixed at creation');
   assertRoles('user', roles);
-  if (!mayGrant(caller.identity, roles)) throw forbidden('Nobody grants more than they hold.');
-  if (id === caller.user_id) throw invalidOperation('Nobody changes their own roles.');
+  if (!mayGrant(caller.identity, roles))
+    throw forbidden('Permissions beyond those of the caller cannot be granted.');
+  if (id === caller.user_id) throw invalidOperation('A person cannot change their own roles.');
   assertMayChange(caller, user);
   await assertNoLiveKeys(tx, deps, caller, id);
   const staysSuperAdmin = roles.includes('super_admin') || !isTenantSuperAdmin(user);
@@ -138,9 +139,9 @@ const isTenantSuperAdmin = (user: UserRow): boolean =>
  */
 function assertMayChange({ identity }: IdentifiedCaller, person: UserRow): void {
   if (!mayChangePerson(identity, person))
-    throw forbidden('The person reaches environments that the caller does not.');
+    throw forbidden('The person has access to environments that the caller cannot access.');
   if (!mayGrant(identity, person.roles))
-    throw forbidden('The person holds more than the caller does.');
+    throw forbidden('The person has permissions that the caller does not have.');
 }
 
 async function assertNoLiveKeys(
@@ -152,6 +153,6 @@ async function assertNoLiveKeys(
   const keys = await liveKeyIds(tx, caller.scope.tenant_id, id, isoTime(deps.clock.now()));
   if (keys.length > 0)
     throw invalidOperation(
-      `The account has API keys that work. Delete them first: ${keys.join(', ')}`,
+      `The account has active API keys. Delete them first: ${keys.join(', ')}`,
     );
 }

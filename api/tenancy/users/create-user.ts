@@ -32,7 +32,8 @@ export async function createUser(
   if (body.type === 'user' && identity.user_type !== 'user')
     throw forbidden('Keys of service accounts cannot invite people.');
   const roles = rolesFor(body);
-  if (!mayGrant(identity, roles)) throw forbidden('Nobody grants more than they hold.');
+  if (!mayGrant(identity, roles))
+    throw forbidden('Permissions beyond those of the caller cannot be granted.');
 
   const password = body.type === 'user' ? firstPassword() : null;
   const password_hash = password === null ? null : await hashPassword(password);

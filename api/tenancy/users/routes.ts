@@ -77,7 +77,7 @@ export const userRoutes = [
   route({
     method: 'POST',
     path: '/users/chat/verify',
-    summary: 'Show the support widget who the caller is',
+    summary: 'Get a signed identity of the caller for the support widget',
     permission: 'authenticated',
     withoutEnvironment: true,
     secretAnswer: true,

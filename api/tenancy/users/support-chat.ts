@@ -14,7 +14,7 @@ export function supportChatToken(
   user: { readonly id: string },
 ): { token: string; expires_at: string } {
   if (supportChatSecret === null)
-    throw invalidOperation('There is no support widget here: SUPPORT_CHAT_SECRET is not set.');
+    throw invalidOperation('The support widget is not configured: SUPPORT_CHAT_SECRET is not set.');
   const token = createHmac('sha256', supportChatSecret).update(user.id).digest('hex');
   return { token, expires_at: isoTime(clock.now() + TOKEN_MS) };
 }

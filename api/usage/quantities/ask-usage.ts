@@ -129,7 +129,7 @@ async function askRawEvents(
   });
   if (events.length > EVENTS_MAX)
     throw usageQuestionTooLarge(
-      `A question about a property that no price or meter names may look at ${EVENTS_MAX} events of a meter with an expression. Ask about a shorter time.`,
+      `A query by a property that no price or meter names may read at most ${EVENTS_MAX} events of a meter with an expression. Query a shorter time range.`,
     );
   const names = [...new Set(namesOf(query))].filter((name) => name !== 'source');
   const meter = compileMeter({ ...version, dimensions: names });

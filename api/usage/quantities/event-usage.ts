@@ -12,7 +12,7 @@ import { rangeOf } from './range.ts';
  * Aggregates raw events of one name, as far as stored. Of several copies of an id the first one counts; an
  * event without a usable value does not count. A type without a property counts events. Each group has a
  * result, per window if windows are requested, in addition to the total value. For buckets the total is their
- * sum (recorded of the reference: POST /events/usage/meter).
+ * sum (as the reference answers).
  */
 export async function eventUsage(
   deps: ApiDeps,

@@ -37,12 +37,12 @@ export function rangeOf(
   const lengthMs = Date.parse(end) - Date.parse(start);
   if (lengthMs > RANGE_DAYS_MAX * DAY_MS)
     throw usageQueryTooLarge(
-      `The range is longer than ${RANGE_DAYS_MAX} days. Ask about a shorter one.`,
+      `The range is longer than ${RANGE_DAYS_MAX} days. Query a shorter one.`,
     );
   for (const size of [body.window_size, body.bucket_size]) {
     if (size != null && lengthMs / (MINUTES[size] * 60_000) > WINDOWS_MAX)
       throw usageQueryTooLarge(
-        `The range has more than ${WINDOWS_MAX} windows of ${size}. Ask about a shorter one, or larger windows.`,
+        `The range has more than ${WINDOWS_MAX} windows of ${size}. Query a shorter one, or use larger windows.`,
       );
   }
   return { start, end };

@@ -43,7 +43,7 @@ export async function subscriptionsOfScope(
      order by created_at, id limit ${SUBSCRIPTIONS_MAX + 1}`;
   if (rows.length > SUBSCRIPTIONS_MAX)
     throw usageQuestionTooLarge(
-      `There are more than ${SUBSCRIPTIONS_MAX} subscriptions in this time. Ask about one customer.`,
+      `There are more than ${SUBSCRIPTIONS_MAX} subscriptions in this time. Query one customer.`,
     );
   return rows;
 }
@@ -83,7 +83,7 @@ export async function metersOfVersions(
      order by created_at, id limit ${METERS_MAX + 1}`;
   if (rows.length > METERS_MAX)
     throw usageQuestionTooLarge(
-      `More than ${METERS_MAX} meters have usage. Ask about some of the features.`,
+      `More than ${METERS_MAX} meters have usage. Name the features to query.`,
     );
   const meters = await findMeters(
     db,

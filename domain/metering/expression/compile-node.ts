@@ -72,7 +72,7 @@ function compileNode(node: Node, context: Context): Evaluate {
     case 'comprehensionExpr':
       return compileComprehension(exprKind.value, context);
     default:
-      throw refused(context, 'objects and types cannot be made in an expression');
+      throw refused(context, 'objects and types cannot be created in an expression');
   }
 }
 
@@ -158,7 +158,7 @@ function compileCall(call: Call, context: Context): Evaluate {
   const found = FUNCTIONS.get(name);
   if (found === undefined) throw refused(context, `there is no function ${name}`);
   if (parts.length < found.least || parts.length > found.most) {
-    throw refused(context, `${name} takes another number of arguments`);
+    throw refused(context, `${name} has the wrong number of arguments`);
   }
   if (name === '@not_strictly_false') return (scope) => found.call([parts[0]!(scope)], scope);
   return (scope) => {
@@ -171,7 +171,7 @@ function compileMatches(nodes: readonly Node[], context: Context): Evaluate {
   const [text, pattern] = nodes;
   const literal = pattern?.exprKind.case === 'constExpr' && pattern.exprKind.value.constantKind;
   if (nodes.length !== 2 || !literal || literal.case !== 'stringValue') {
-    throw refused(context, 'matches takes a text and a pattern that is written out');
+    throw refused(context, 'matches needs a literal pattern');
   }
   try {
     // Checked before the engine compiles the pattern: a part repeated a thousand times is compiled a thousand
@@ -225,7 +225,7 @@ interface Comprehension {
 
 /** The macros `all`, `exists`, `exists_one`, `map` and `filter`, over a list or the keys of an object. */
 function compileComprehension(loop: Comprehension, context: Context): Evaluate {
-  if (context.loop !== null) throw refused(context, 'a list macro cannot stand inside another');
+  if (context.loop !== null) throw refused(context, 'list macros cannot be nested');
   const inner = { ...context, loop: { item: loop.iterVar, accumulator: loop.accuVar } };
   const range = compileNode(required(loop.iterRange, context), context);
   const [start, condition, step, result] = [

@@ -119,10 +119,10 @@ nodejs_eventloop_lag_seconds{role="serve"} 0.5`;
   test('the table is aligned, and what mends a finding follows it', () => {
     const checks = [
       { name: 'log lag', found: 'none', mend: null },
-      { name: 'seals', found: 'no sealer at work', mend: 'start the stream' },
+      { name: 'seals', found: 'no sealer is running', mend: 'start the stream' },
     ];
     expect(checkTable(checks)).toBe(`  ok   log lag  none
-  RED  seals    no sealer at work
+  RED  seals    no sealer is running
                 → start the stream`);
   });
 });

@@ -424,7 +424,7 @@ export const examples = (): readonly Example[] => [
   example('A stub with none (5.2)', 'The full amount for a part of the period.', stub('none')),
   example(
     'A version that served a part of the period (5.2)',
-    'Each version pays its own slice, whatever the behaviour, or the period would be paid twice.',
+    'Each version charges its own slice under every proration behaviour. Otherwise the period would be charged twice.',
     fixedLine({
       price: fixed('60'),
       cell: cellOf(APRIL, span('2026-04-11', '2026-04-21')),

@@ -83,7 +83,7 @@ describe('refused on a line (6.1, 6.2)', () => {
       'commitment_not_recurring: must recur',
       'commitment_of_both: and commitment_amount exclude each other',
       'commitment_on_both_levels: cannot be set beside a commitment of the subscription',
-      'commitment_on_fixed: is for USAGE lines only: a fixed fee is a promise already',
+      'commitment_on_fixed: is for USAGE lines only',
       'commitment_type_mismatch: says amount, but commitment_quantity is given',
       'commitment_type_mismatch: says quantity, but commitment_amount is given',
       'commitment_value_required: needs commitment_amount or commitment_quantity',

@@ -70,7 +70,7 @@ export async function changeGrouping(
   if (!parentId)
     throw invalidField(
       'grouped_invoicing_params.child_subscription_ids',
-      'is required, or parent_subscription_id is',
+      'is required unless parent_subscription_id is sent',
     );
   const parent = isChild ? await lockSubscription(tx, caller.scope, parentId) : subscription;
   const childIds = isChild ? [subscription.id] : named;

@@ -46,7 +46,7 @@ export async function triedChange<Result>(
   tx: Transaction,
   work: (inner: Transaction, seen: (settled: SettledChange) => void) => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly settled: SettledChange | null }> {
-  const undo = new Error('a trial of a change is undone');
+  const undo = new Error('rollback of a tried change');
   let settled: SettledChange | null = null;
   let done: { readonly value: Result } | null = null;
   await tx

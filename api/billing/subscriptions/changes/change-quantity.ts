@@ -58,7 +58,7 @@ function assertChangeable(subscription: SubscriptionRow, line: BilledLine, path:
       'subscription_status',
     );
   if (line.price_type !== 'FIXED')
-    throw invalidField(path, 'is a usage line, which measures its quantity');
+    throw invalidField(path, 'is a usage line; its quantity is measured');
   if (line.billing_period === 'ONETIME')
     throw invalidField(path, 'is a one-time fee: end it and add another');
 }

@@ -324,7 +324,7 @@ export async function rolledBack<Result>(
   { pool }: Pick<BillingDeps, 'pool'>,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const undo = new Error('a preview is undone');
+  const undo = new Error('rollback of a preview');
   let result: { readonly value: Result } | null = null;
   await pool
     .begin(async (tx) => {

@@ -69,7 +69,7 @@ export interface PlanChange {
   readonly sequence: number;
   readonly addons: readonly AddonOfChange[];
   readonly effective_at: string;
-  /** The billing periods begin anew at the change. */
+  /** The billing periods restart at the change. */
   readonly restarts: boolean;
 }
 
@@ -86,7 +86,7 @@ export async function planChange(
   asked: {
     readonly target_plan_id: string;
     readonly entity_policies?: EntityPolicies | null | undefined;
-    /** The billing periods begin anew: every line that pays in advance has a version of its own from then on. */
+    /** The billing periods restart: every line that is charged in advance gets a new version at that instant. */
     readonly restarts: boolean;
   },
   effective_at: string,
@@ -212,7 +212,7 @@ const continued = (
       return { before, after, effective_at: start_date };
     });
 
-/** The subscription with its new plan; with a new anchor if the periods begin anew (billing 14.2). */
+/** The subscription with its new plan; with a new anchor if the periods restart (billing 14.2). */
 export function withPlan(
   subscription: SubscriptionRow,
   { to, sequence, effective_at, restarts }: PlanChange,

@@ -160,6 +160,6 @@ export async function namedSchedule(
   return found.id;
 }
 
-/** 400: the body is there and names no schedule (recorded of the reference: Changes, schedules). */
+/** 400: the body is there and names no schedule (as the reference answers). */
 export const namesNoSchedule = () =>
-  invalidField('schedule_id', 'is required, or subscription_id and schedule_type are');
+  invalidField('schedule_id', 'is required unless subscription_id and schedule_type are sent');
