@@ -74,7 +74,7 @@ export class EventReader {
           this.#ignore('', key, BULK_KEYS);
           scanner.skip();
         } else if (++lists > 1) {
-          this.#problem('events', 'duplicate_key', 'stands twice');
+          this.#problem('events', 'duplicate_key', 'is a duplicate key');
           scanner.skip();
         } else this.#list(scanner, 'events');
       });
@@ -158,7 +158,7 @@ export class EventReader {
         this.#ignore(path, key, isNative ? NATIVE_KEYS : NO_KEYS);
         scanner.skip();
       } else if ((seen & field) !== 0) {
-        this.#problem(under(path, key), 'duplicate_key', 'stands twice');
+        this.#problem(under(path, key), 'duplicate_key', 'is a duplicate key');
         scanner.skip();
       } else if (!scanner.takeNull()) {
         switch (field) {

@@ -178,7 +178,7 @@ export const CustomCurrencyConfig = z
       Object.keys(currencies[index]!.conversion_factors).sort().join(', ');
     for (const [index, { code }] of currencies.entries()) {
       if (currencies.findIndex((other) => other.code === code) !== index)
-        refuse(index, 'code', `"${code}" is a duplicate key`);
+        refuse(index, 'code', `"${code}" is a duplicate code`);
       if (fiatOf(index) === '') refuse(index, 'conversion_factors', 'needs at least one factor');
       else if (fiatOf(index) !== fiatOf(0))
         refuse(

@@ -28,7 +28,7 @@ export function eventColumns(header: readonly string[]): EventColumns {
     ]);
   const problems = names.flatMap((name, index): ErrorDetail[] => {
     const where = name === '' ? `column ${index + 1}` : name;
-    if (names.indexOf(name) < index) return [problem(where, 'stands twice')];
+    if (names.indexOf(name) < index) return [problem(where, 'is a duplicate column')];
     if (FIELDS.includes(name) || isProperty(name)) return [];
     const known = `${FIELDS.join(', ')}, and ${PROPERTY}<key> for properties`;
     return [problem(where, `is not a column of an event; the columns are ${known}`)];

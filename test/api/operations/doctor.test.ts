@@ -46,7 +46,7 @@ describe('whether usage is current', () => {
     await progress(4);
     expect((await usage()).get('log lag')).toMatchObject({
       found: '6 records; no progress in 0/0',
-      mend: expect.stringContaining('does not move'),
+      mend: expect.stringContaining('makes no progress'),
     });
   });
 

@@ -61,7 +61,7 @@ describe('uploads', () => {
     ['100,000 columns', `${'a,'.repeat(100_000)}\n`, /32 KiB/],
     ['300 columns', `${Array.from({ length: 300 }, (_, n) => `c${n}`).join()}\n1`, /300 columns/],
     ['a column that no event has', `${HEADER},amount\n${ROW},1`, /amount is not a column/],
-    ['a column twice', `${HEADER},source,source\n${ROW},,`, /source is a duplicate key/],
+    ['a column twice', `${HEADER},source,source\n${ROW},,`, /source is a duplicate column/],
     ['a column without a name', `${HEADER},\n${ROW},`, /column 6/],
     ['no timestamp column', 'event_name,external_customer_id\na,b\n', /timestamp is required/],
     ['another prototype', `${HEADER},properties.__proto__\n${ROW},x`, /__proto__/],
