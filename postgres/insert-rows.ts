@@ -1,4 +1,5 @@
 import type { Db, Fragment, Transaction } from './client.ts';
+import { jsonOf } from './parameters.ts';
 
 /**
  * Inserts any number of rows as one parameter. A `values` list has a parameter for each value, and a
@@ -23,5 +24,5 @@ export function insertOf<Row extends object>(
   return db`
     insert into ${db(table)} (${db(columns)})
     select ${db(columns)}
-      from jsonb_populate_recordset(null::${db(table)}, ${db.json(rows as never)})`;
+      from jsonb_populate_recordset(null::${db(table)}, ${jsonOf(db, rows)})`;
 }

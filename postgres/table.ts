@@ -8,6 +8,7 @@ import {
   type Scope,
   type Transaction,
 } from './client.ts';
+import { columnsOf, jsonOf } from './parameters.ts';
 
 /** What a repository declares about its table. */
 export interface TableDefinition<Row> {
@@ -103,7 +104,7 @@ export function tableOf<Row extends object, New extends Partial<Row> = Row>(
     async insert(tx, row) {
       try {
         const [inserted] = await tx<Row[]>`
-          insert into ${tx(name)} ${tx(asWritten(tx, row, json) as never)}
+          insert into ${tx(name)} ${columnsOf(tx, asWritten(tx, row, json))}
           returning ${columns(tx)}`;
         return inserted!;
       } catch (error) {
@@ -113,7 +114,7 @@ export function tableOf<Row extends object, New extends Partial<Row> = Row>(
     async change(tx, scope, id, changes, also = tx``) {
       try {
         const rows = await tx<Row[]>`
-          update ${tx(name)} set ${tx(asWritten(tx, changes, json) as never)} ${also}
+          update ${tx(name)} set ${columnsOf(tx, asWritten(tx, changes, json))} ${also}
            where ${within(tx, scope)} and id = ${id}
           returning ${columns(tx)}`;
         return one(rows, id);
@@ -134,7 +135,7 @@ function asWritten<Row extends object>(
   for (const [column, value] of Object.entries(row)) {
     if (value === undefined || (column === 'metadata' && value === null)) continue;
     const isJson = value !== null && json.includes(column as keyof Row & string);
-    written[column] = isJson ? tx.json(value as never) : value;
+    written[column] = isJson ? jsonOf(tx, value) : value;
   }
   return written;
 }

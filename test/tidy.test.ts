@@ -51,6 +51,23 @@ describe('tidy', () => {
     expect(offenders(inner, /process\.env(?!\s*[,}])/)).toEqual([]);
   });
 
+  test('no comment line is longer than 120 columns', () => {
+    const code = files.filter((name) => /\.(ts|tsx|js|cjs|mjs)$/.test(name));
+    expect(offenders(code, /^(?=\s*(?:\/\/|\/\*|\*)).{121}/)).toEqual([]);
+  });
+
+  test('every function that domain/README.md names exists', () => {
+    const domain = sources
+      .filter((name) => name.startsWith('domain/'))
+      .map(read)
+      .join('\n');
+    const named = [...read('domain/README.md').matchAll(/`([a-z]+[A-Z]\w*)(?:\([^`]*\))?`/g)];
+    expect(named.length).toBeGreaterThan(80);
+    expect(
+      named.map(([, name]) => name!).filter((name) => !new RegExp(`\\b${name}\\b`).test(domain)),
+    ).toEqual([]);
+  });
+
   test('no console.log outside main/: use the logger', () => {
     expect(
       offenders(

@@ -1,5 +1,6 @@
 import type { AccessAction } from '../../schemas/audit-log.ts';
 import type { Db } from '../client.ts';
+import { jsonOf } from '../parameters.ts';
 import type { Actor } from '../scoped-pool.ts';
 
 /** A successful or failed attempt of a person to gain access. Never contains a password or a token. */
@@ -18,7 +19,7 @@ export async function noteAccess(
 ): Promise<void> {
   await db`
     select audit_access(${person.tenant_id}, ${person.id}, ${action}, ${db.json(details)},
-                        ${actor === undefined ? null : db.json(actor as never)}::jsonb)`;
+                        ${actor === undefined ? null : jsonOf(db, actor)}::jsonb)`;
 }
 
 /** The same for the account with the address. Nothing is written if no account has it. */
@@ -29,7 +30,7 @@ export async function noteAccessOf(
 ): Promise<void> {
   await db`
     select audit_access(tenant_id, id, ${action}, ${db.json(details)},
-                        ${actor === undefined ? null : db.json(actor as never)}::jsonb)
+                        ${actor === undefined ? null : jsonOf(db, actor)}::jsonb)
       from users
      where lower(email) = ${email.toLowerCase()} and status = 'published' and type = 'user'`;
 }

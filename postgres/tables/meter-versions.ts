@@ -1,5 +1,6 @@
 import type { MeterSpec, MeterVersion } from '../../domain/metering/usage.ts';
 import { inScope, type Db, type Pool, type Scope, type Transaction } from '../client.ts';
+import { jsonOf } from '../parameters.ts';
 import { writeOutboxEvents } from './outbox.ts';
 
 /** The channel on which changes of the meter catalog are announced; the payload is its new number. */
@@ -78,7 +79,7 @@ export async function createMeterVersion(
       (id, tenant_id, environment_id, meter_id, version, spec, dimensions,
        created_catalog_version, effective_from, created_by, updated_by)
     select ${meter.id}, ${scope.tenant_id}, ${scope.environment_id}, ${meter.meter_id},
-           coalesce(max(version), 0) + 1, ${db.json(meter.spec as never)}, ${dimensions}::text[],
+           coalesce(max(version), 0) + 1, ${jsonOf(db, meter.spec)}, ${dimensions}::text[],
            ${catalogVersion}::bigint, ${meter.effective_from ?? null}::timestamptz,
            ${meter.created_by}, ${meter.created_by}
       from meter_versions

@@ -1,4 +1,5 @@
 import type { Db, Scope, Transaction } from '../client.ts';
+import { jsonOf } from '../parameters.ts';
 import { queueCustomerEmails } from './customer-emails.ts';
 import { ENDPOINT_DISABLED_EMAIL } from './email-queue.ts';
 import { PAYLOAD_DAYS } from './forget-expired.ts';
@@ -159,7 +160,7 @@ export async function noteAttempts(
   }));
   await tx`
     with done as (
-      select * from jsonb_to_recordset(${tx.json(rows as never)}) as r(
+      select * from jsonb_to_recordset(${jsonOf(tx, rows)}) as r(
         id text, delivery_id text, tenant_id text, environment_id text, endpoint_id text, event_id text,
         event_type text, entity_type text, entity_id text, attempt int, created_at timestamptz,
         duration_ms int, status_code int, error text, request_headers jsonb, request_body text,

@@ -20,6 +20,7 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { openLedger, writeDecision, type Ledger } from '../credits/ledger.ts';
 import { getWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
+import { insertAlertLog, lastWalletAlertState } from '../records/alert-log-repository.ts';
 import { buyWithInvoice } from './buy-with-invoice.ts';
 import { watchedFeatures, writeFeatureAlerts } from './feature-alerts.ts';
 import { realTimeBalances } from './real-time-balance.ts';
@@ -162,21 +163,34 @@ async function writeAlerts(
 ): Promise<void> {
   const settings = await settingsOf(tx, caller.scope, wallet);
   const isPercentage = settings?.alert_threshold_type === 'percentage';
-  const values = {
-    low_credit_balance: isPercentage ? null : decimal(wallet.credit_balance),
-    low_ongoing_balance: isPercentage
-      ? await percentage(tx, caller.scope, wallet, ongoing)
-      : ongoing,
-  } as const;
-  for (const [type, value] of Object.entries(values)) {
+  const values = [
+    ['low_credit_balance', isPercentage ? null : decimal(wallet.credit_balance)],
+    [
+      'low_ongoing_balance',
+      isPercentage ? await percentage(tx, caller.scope, wallet, ongoing) : ongoing,
+    ],
+  ] as const;
+  for (const [type, value] of values) {
     if (value === null) continue;
-    const previous = await lastState(tx, caller.scope, wallet.id, type);
+    const previous = await lastWalletAlertState(tx, caller.scope, wallet.id, type);
     const state = alertState(settings, value, previous ?? 'ok') ?? 'ok';
     if (type === 'low_ongoing_balance' && wallet.alert_state !== state)
       await updateWalletRow(tx, caller.scope, wallet.id, { alert_state: state });
     const transition = alertTransition(previous, state);
     if (transition === null) continue;
-    await logAlert(tx, deps, caller, wallet, { type, state, value, settings, at });
+    await insertAlertLog(tx, deps, caller, {
+      entity_type: 'wallet',
+      entity_id: wallet.id,
+      parent_entity_type: null,
+      parent_entity_id: null,
+      customer_id: wallet.customer_id,
+      alert_type: type,
+      period_start: null,
+      state,
+      value,
+      settings,
+      at,
+    });
     const kind = type === 'low_credit_balance' ? 'credit' : 'ongoing';
     const event_type: WebhookEventType = `wallet.${kind}_balance.${transition.event}`;
     const { external_id } = await getCustomer(tx, caller.scope, wallet.customer_id);
@@ -196,48 +210,6 @@ async function writeAlerts(
       },
     ]);
   }
-}
-
-async function lastState(
-  db: Db,
-  scope: Scope,
-  walletId: string,
-  type: string,
-): Promise<AlertState | null> {
-  const [row] = await db<{ alert_status: AlertState }[]>`
-    select alert_status from alert_logs
-     where ${inScope(db, scope)} and entity_id = ${walletId} and alert_type = ${type}
-     order by created_at desc, id desc limit 1`;
-  return row?.alert_status ?? null;
-}
-
-async function logAlert(
-  tx: Transaction,
-  deps: BillingDeps,
-  caller: Caller,
-  wallet: WalletRow,
-  alert: {
-    readonly type: string;
-    readonly state: AlertState;
-    readonly value: Decimal;
-    readonly settings: AlertSettings | null;
-    readonly at: string;
-  },
-): Promise<void> {
-  const info = {
-    alert_settings: alert.settings,
-    value_at_time: decimalText(alert.value),
-    timestamp: alert.at,
-  };
-  await tx`insert into alert_logs ${tx({
-    ...newRecord(deps, caller, 'alert'),
-    entity_type: 'wallet',
-    entity_id: wallet.id,
-    customer_id: wallet.customer_id,
-    alert_type: alert.type,
-    alert_status: alert.state,
-    alert_info: tx.json(info as never),
-  } as never)}`;
 }
 
 /** Ongoing credits as a percentage of the credits that were added (money 4.6); null if none were. */

@@ -5,6 +5,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 import {
   livesBy,
   ownedBy,
@@ -46,7 +47,7 @@ export async function writeApplications(
   if (rows.length === 0) return;
   await tx`
     insert into credit_grant_applications
-    select t.* from jsonb_populate_recordset(null::credit_grant_applications, ${tx.json(rows as never)}) t
+    select t.* from jsonb_populate_recordset(null::credit_grant_applications, ${jsonOf(tx, rows)}) t
         on conflict (id) do update
        set scheduled_for = excluded.scheduled_for, period_start = excluded.period_start,
            period_end = excluded.period_end, credits = excluded.credits,

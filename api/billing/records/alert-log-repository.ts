@@ -1,6 +1,7 @@
 import { decimalText, type Decimal } from '../../../domain/money.ts';
 import type { AlertState } from '../../../domain/wallet/balance-alert.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { columnsOf, jsonOf } from '../../../postgres/parameters.ts';
 import type { AlertLog } from '../../../schemas/alert.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
@@ -39,12 +40,12 @@ export async function insertAlertLog(
     value_at_time: decimalText(value),
     timestamp: at,
   };
-  await tx`insert into alert_logs ${tx({
+  await tx`insert into alert_logs ${columnsOf(tx, {
     ...newRecord(deps, caller, 'alert'),
     ...stream,
     alert_status: state,
-    alert_info: tx.json(alert_info as never),
-  } as never)}`;
+    alert_info: jsonOf(tx, alert_info),
+  })}`;
 }
 
 /** Last state of each stream of these entities, in these periods; streams without a row are left out. */
@@ -67,6 +68,20 @@ export async function lastAlertStates(
            order by entity_id, parent_entity_id, alert_type, period_start, created_at desc, id desc`;
   const states = new Map(rows.map((row) => [streamKey(row), row.alert_status]));
   return (stream) => states.get(streamKey(stream)) ?? null;
+}
+
+/** Last state of the alerts of one type on a wallet; null if none was logged. */
+export async function lastWalletAlertState(
+  db: Db,
+  scope: Scope,
+  walletId: string,
+  type: AlertLog['alert_type'],
+): Promise<AlertState | null> {
+  const [row] = await db<{ readonly alert_status: AlertState }[]>`
+    select alert_status from alert_logs
+     where ${inScope(db, scope)} and entity_id = ${walletId} and alert_type = ${type}
+     order by created_at desc, id desc limit 1`;
+  return row?.alert_status ?? null;
 }
 
 const streamKey = (stream: AlertStream): string =>

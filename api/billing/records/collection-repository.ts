@@ -7,6 +7,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { columnsOf, jsonOf } from '../../../postgres/parameters.ts';
 import {
   livesBy,
   ownedBy,
@@ -57,7 +58,7 @@ export async function scheduleCollections(
             next_attempt_at, created_at, updated_at)
     select r.invoice_id, ${scope.tenant_id}, ${scope.environment_id}, r.customer_id, r.subscription_id,
            'scheduled', ${at}, ${at}, ${at}
-      from jsonb_to_recordset(${tx.json(rows as never)})
+      from jsonb_to_recordset(${jsonOf(tx, rows)})
            as r(invoice_id text, customer_id text, subscription_id text, method text)
      where exists (
        select from payment_methods m
@@ -87,7 +88,7 @@ export async function updateCollection(
   changes: Partial<CollectionRow>,
 ): Promise<void> {
   await tx`
-    update invoice_collections set ${tx(changes as never)}
+    update invoice_collections set ${columnsOf(tx, changes)}
      where ${inScope(tx, scope)} and invoice_id = ${invoiceId}`;
 }
 

@@ -1,5 +1,6 @@
 import { notFound } from '../../../domain/errors.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 import type { InvoiceLineRecord } from '../../../schemas/invoice.ts';
 
 const LINE_COLUMNS = [
@@ -35,7 +36,7 @@ export async function insertInvoiceLines(
   await tx`
     insert into invoice_line_items (${tx(LINE_COLUMNS)})
     select ${tx(LINE_COLUMNS)}
-      from jsonb_populate_recordset(null::invoice_line_items, ${tx.json(lines as never)})`;
+      from jsonb_populate_recordset(null::invoice_line_items, ${jsonOf(tx, lines)})`;
 }
 
 /** Rows of voided invoices release the services they billed. */

@@ -6,6 +6,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
@@ -38,7 +39,7 @@ export async function insertInvoices(
   await tx`
     insert into invoices (${tx(INVOICE_COLUMNS)})
     select ${tx(INVOICE_COLUMNS)}
-      from jsonb_populate_recordset(null::invoices, ${tx.json(invoices as never)})`;
+      from jsonb_populate_recordset(null::invoices, ${jsonOf(tx, invoices)})`;
 }
 
 /** Writes every column that may change and increments the version. The caller holds the rows' locks. */
@@ -51,7 +52,7 @@ export async function updateInvoices(
   await tx`
     update invoices i
        set ${joined(tx, assignments)}, version = i.version + 1
-      from jsonb_populate_recordset(null::invoices, ${tx.json(invoices as never)}) n
+      from jsonb_populate_recordset(null::invoices, ${jsonOf(tx, invoices)}) n
      where i.id = n.id and i.tenant_id = n.tenant_id and i.environment_id = n.environment_id`;
 }
 

@@ -1,4 +1,5 @@
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { filterConditions, findPage } from '../../../postgres/search.ts';
 import { tableOf, type TableDefinition } from '../../../postgres/table.ts';
@@ -41,7 +42,7 @@ export async function insertPayment(
   const columns = Object.keys(payment);
   const [row] = await tx<PaymentRecord[]>`
     insert into payments (${tx(columns)})
-    select ${tx(columns)} from jsonb_populate_record(null::payments, ${tx.json(payment as never)})
+    select ${tx(columns)} from jsonb_populate_record(null::payments, ${jsonOf(tx, payment)})
         on conflict do nothing
     returning *`;
   return row ?? null;

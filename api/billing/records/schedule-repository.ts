@@ -5,6 +5,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
@@ -96,7 +97,7 @@ export async function endSchedules(
        set schedule_status = ${schedule_status},
            executed_at = case when ${schedule_status} = 'executed' then ${at}::timestamptz end,
            cancelled_at = case when ${schedule_status} = 'cancelled' then ${at}::timestamptz end,
-           execution_result = ${result === null ? null : tx.json(result as never)},
+           execution_result = ${result === null ? null : jsonOf(tx, result)},
            error_message = ${outcome.error_message ?? null},
            updated_at = ${at}, updated_by = ${user_id}
      where ${inScope(tx, scope)} and id = any(${ids as string[]}::text[])

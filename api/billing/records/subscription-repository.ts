@@ -1,5 +1,6 @@
 import { notFound } from '../../../domain/errors.ts';
 import type { Db, Fragment, Scope, Transaction } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 import { inScope, oneOf } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
@@ -25,8 +26,8 @@ export async function insertSubscription(
     insert into subscriptions ${tx({
       ...subscription,
       metadata: tx.json(subscription.metadata),
-      earlier_plans: tx.json(subscription.earlier_plans as never),
-      earlier_anchors: tx.json(subscription.earlier_anchors as never),
+      earlier_plans: jsonOf(tx, subscription.earlier_plans),
+      earlier_anchors: jsonOf(tx, subscription.earlier_anchors),
     })}
     returning *`;
   return row!;
@@ -126,7 +127,7 @@ export async function changeSubscription(
   const values = {
     ...columns,
     ...(metadata === undefined ? {} : { metadata: tx.json(metadata) }),
-    ...(earlier_plans === undefined ? {} : { earlier_plans: tx.json(earlier_plans as never) }),
+    ...(earlier_plans === undefined ? {} : { earlier_plans: jsonOf(tx, earlier_plans) }),
   };
   const [row] = await tx<SubscriptionRow[]>`
     update subscriptions
@@ -155,7 +156,7 @@ export async function replaceSubscriptions(
   await tx`
     update subscriptions s
        set ${assignments.reduce((left, right) => tx`${left}, ${right}`)}, version = s.version + 1
-      from jsonb_populate_recordset(null::subscriptions, ${tx.json(subscriptions as never)}) n
+      from jsonb_populate_recordset(null::subscriptions, ${jsonOf(tx, subscriptions)}) n
      where ${inScope(tx, scope, 's')} and s.id = n.id`;
   await followParents(tx, scope, subscriptions);
 }
@@ -188,7 +189,7 @@ export async function setBillingRefusal(
 ): Promise<void> {
   await tx`
     update subscriptions
-       set billing_refusal = ${tx.json(refused.billing_refusal as never)},
+       set billing_refusal = ${jsonOf(tx, refused.billing_refusal)},
            billing_retry_at = ${refused.billing_retry_at}
      where ${inScope(tx, scope)} and id = ${id}`;
 }

@@ -1,5 +1,6 @@
 import { invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 import type { CloneEnvironmentBody } from '../../../schemas/environment.ts';
 import type { Meter } from '../../../schemas/meter.ts';
 import { isoTime } from '../../../platform/clock.ts';
@@ -134,7 +135,7 @@ function copyOf(
     if (references.includes(column)) return [column, copies.get(value as string) ?? null];
     if (column === 'parent_price_id') return [column, record.id];
     if (column === 'total_redemptions') return [column, 0];
-    return [column, isJson(value) ? tx.json(value as never) : value];
+    return [column, isJson(value) ? jsonOf(tx, value) : value];
   });
   return Object.fromEntries(copied) as never;
 }

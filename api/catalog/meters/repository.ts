@@ -2,6 +2,7 @@ import { invalidOperation, notFound } from '../../../domain/errors.ts';
 import { meterDimensions } from '../../../domain/metering/meter-rules.ts';
 import type { MeterSpec } from '../../../domain/metering/usage.ts';
 import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 import { createMeterVersion } from '../../../postgres/tables/meter-versions.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { Meter } from '../../../schemas/meter.ts';
@@ -86,7 +87,7 @@ export async function insertMeter(
   await tx`insert into meters ${tx({
     ...meter,
     aggregation: tx.json(meter.aggregation),
-    filters: tx.json(meter.filters as never),
+    filters: jsonOf(tx, meter.filters),
     filtered_properties: filteredProperties as string[],
   })}`;
   await writeVersion(tx, deps, meter, filteredProperties);
@@ -121,7 +122,7 @@ export async function updateMeterRow(
        set name = ${next.name},
            event_name = ${next.event_name},
            aggregation = ${tx.json(next.aggregation)},
-           filters = ${tx.json(next.filters as never)},
+           filters = ${jsonOf(tx, next.filters)},
            reset_usage = ${next.reset_usage},
            filtered_properties = ${next.filtered_properties as string[]},
            updated_at = ${next.updated_at},

@@ -8,6 +8,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { columnsOf, jsonOf } from '../../../postgres/parameters.ts';
 import { insertIntoOutbox, type OutboxPayload } from '../../../postgres/tables/outbox.ts';
 import { findPage, hasKeys, metadataCondition } from '../../../postgres/search.ts';
 import type { Customer } from '../../../schemas/customer.ts';
@@ -126,7 +127,7 @@ export async function searchCustomers(
 
 const written = (db: Db, row: Partial<CustomerRow>) => ({
   ...row,
-  ...('contact_persons' in row ? { contact_persons: db.json(row.contact_persons as never) } : {}),
+  ...('contact_persons' in row ? { contact_persons: jsonOf(db, row.contact_persons) } : {}),
   ...('metadata' in row ? { metadata: db.json(row.metadata ?? {}) } : {}),
 });
 
@@ -150,7 +151,7 @@ export async function insertCustomer(
   const parts = beside.map((part, index) => db`${index === 0 ? db`with` : db`,`} ${part}`);
   const before = parts.length === 0 ? db`` : parts;
   try {
-    await db`${before} insert into customers ${db(written(db, row) as never)}`;
+    await db`${before} insert into customers ${columnsOf(db, written(db, row))}`;
   } catch (error) {
     throw externalIdTaken(error, row.external_id);
   }
@@ -164,7 +165,7 @@ export async function updateCustomerRow(
 ): Promise<CustomerRow> {
   try {
     const [row] = await tx<CustomerRow[]>`
-      update customers set ${tx(written(tx, changes) as never)}
+      update customers set ${columnsOf(tx, written(tx, changes))}
        where ${inScope(tx, scope)} and id = ${id}
       returning ${columns(tx)}`;
     if (row === undefined) throw notFound('Customer', id);

@@ -6,6 +6,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { columnsOf, jsonOf } from '../../../postgres/parameters.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { Task, TaskRow, Upload } from '../../../schemas/task.ts';
@@ -31,7 +32,7 @@ export const taskAnswer = (row: TaskRow): Task => ({
 });
 
 export async function insertUpload(db: Db, upload: UploadRow, content: Buffer): Promise<void> {
-  await db`insert into uploads ${db({ ...upload, content } as never)}`;
+  await db`insert into uploads ${columnsOf(db, { ...upload, content })}`;
 }
 
 /** Total bytes of the files stored for an environment. */
@@ -58,7 +59,7 @@ export async function readUpload(db: Db, task: TaskRow): Promise<Buffer | null> 
 
 export async function insertTask(tx: Transaction, task: TaskRow): Promise<void> {
   try {
-    await tx`insert into tasks ${tx({ ...task, metadata: tx.json(task.metadata as never) } as never)}`;
+    await tx`insert into tasks ${columnsOf(tx, { ...task, metadata: jsonOf(tx, task.metadata) })}`;
   } catch (error) {
     if (violatedConstraint(error) !== 'tasks_upload_id_key') throw error;
     const message = `The upload ${task.upload_id} has a task already; send the file again to import it twice.`;
@@ -98,10 +99,9 @@ export async function changeTask(
   change: TaskChange,
 ): Promise<TaskRow> {
   const { metadata, ...columns } = change;
-  const values =
-    metadata === undefined ? columns : { ...columns, metadata: tx.json(metadata as never) };
+  const values = metadata === undefined ? columns : { ...columns, metadata: jsonOf(tx, metadata) };
   const [row] = await tx<TaskRow[]>`
-    update tasks set ${tx(values as never)} where ${inScope(tx, task)} and id = ${task.id}
+    update tasks set ${columnsOf(tx, values)} where ${inScope(tx, task)} and id = ${task.id}
     returning ${taskColumns(tx)}`;
   return row!;
 }
@@ -146,7 +146,7 @@ export async function insertResults(
   results: readonly RowResult[],
 ): Promise<void> {
   const { id: task_id, tenant_id, environment_id } = task;
-  const row = { task_id, first_row, tenant_id, environment_id, results: tx.json(results as never) };
+  const row = { task_id, first_row, tenant_id, environment_id, results: jsonOf(tx, results) };
   await tx`insert into task_results ${tx(row)}`;
 }
 

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { invalidField } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Db } from '../../../postgres/client.ts';
+import { columnsOf } from '../../../postgres/parameters.ts';
 
 const HOUR_MS = 3_600_000;
 /** Lifetime of a token, by the way it was issued. */
@@ -49,12 +50,12 @@ async function insertToken(
   lifeMs: number,
 ): Promise<string> {
   const token = `${prefix}_${randomBytes(32).toString('base64url')}`;
-  await db`insert into one_time_tokens ${db({
+  await db`insert into one_time_tokens ${columnsOf(db, {
     ...row,
     token_hash: hashOf(token),
     expires_at: isoTime(nowMs + lifeMs),
     created_at: isoTime(nowMs),
-  } as never)}`;
+  })}`;
   return token;
 }
 

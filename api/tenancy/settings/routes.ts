@@ -4,6 +4,7 @@ import type { Identity } from '../../../platform/identity/identity.ts';
 import { parse, unknownFields } from '../../../platform/http/parse.ts';
 import { assertAllowed, assertRecentLogin } from '../../../platform/http/admit.ts';
 import type { Transaction } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 import { findSetting, settingScope, type SettingRow } from '../../../postgres/tables/settings.ts';
 import { Message } from '../../../schemas/primitives.ts';
 import {
@@ -57,7 +58,7 @@ async function save(
   if (key === 'custom_currency_config')
     await assertCustomCurrencies(tx, caller.scope, stored?.value ?? {}, merged, record.updated_at);
   const [row] = await tx<SettingRow[]>`
-    insert into settings ${tx({ ...record, ...at, key, value: tx.json(merged as never) })}
+    insert into settings ${tx({ ...record, ...at, key, value: jsonOf(tx, merged) })}
     on conflict on constraint settings_key_key do update
        set value = excluded.value,
            updated_at = ${record.updated_at}, updated_by = ${record.updated_by}

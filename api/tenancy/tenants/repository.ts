@@ -1,5 +1,6 @@
 import { notFound } from '../../../domain/errors.ts';
 import type { Db, Transaction } from '../../../postgres/client.ts';
+import { columnsOf, jsonOf } from '../../../postgres/parameters.ts';
 import type { BillingDetails, Tenant } from '../../../schemas/tenancy.ts';
 
 /** Addresses are never null: browsers print the value as it is (api 37). */
@@ -50,11 +51,11 @@ export async function updateTenantRow(
 ): Promise<Tenant> {
   const { metadata, billing_details, ...rest } = changes;
   await tx`
-    update tenants set ${tx({
+    update tenants set ${columnsOf(tx, {
       ...rest,
       ...(metadata ? { metadata: tx.json(metadata) } : {}),
-      ...(billing_details ? { billing_details: tx.json(billing_details as never) } : {}),
-    } as never)}
+      ...(billing_details ? { billing_details: jsonOf(tx, billing_details) } : {}),
+    })}
      where id = ${id}`;
   return await getTenant(tx, id);
 }

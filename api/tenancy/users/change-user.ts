@@ -112,7 +112,7 @@ export async function removePerson(
   const people = await countPeople(tx, tenant_id);
   const user = await lockUser(tx, tenant_id, id);
   if (user.type !== 'user') throw invalidField('id', 'is a service account: delete it');
-  if (id === caller.user_id) throw invalidOperation('Nobody removes themselves.');
+  if (id === caller.user_id) throw invalidOperation('A person cannot remove their own account.');
   assertMayChange(caller, user);
   if (people <= 1) throw invalidOperation('This is the last person of the tenant.');
   if (isTenantSuperAdmin(user) && !(await hasOtherSuperAdmin(tx, tenant_id, id)))

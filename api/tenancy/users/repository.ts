@@ -1,5 +1,6 @@
 import { alreadyExists, notFound } from '../../../domain/errors.ts';
 import { violatedConstraint, type Db, type Transaction } from '../../../postgres/client.ts';
+import { columnsOf } from '../../../postgres/parameters.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { User } from '../../../schemas/tenancy.ts';
@@ -133,7 +134,7 @@ export async function updateUserRow(
   const { metadata, ...rest } = changes;
   const [row] = await tx<UserRow[]>`
     update users
-       set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
+       set ${columnsOf(tx, { ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) })}
      where tenant_id = ${tenantId} and id = ${id}
     returning ${columns(tx)}`;
   if (row === undefined) throw notFound('User', id);

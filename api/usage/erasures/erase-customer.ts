@@ -1,5 +1,6 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { Erasure, EraseCustomerBody } from '../../../schemas/erasure.ts';
@@ -75,7 +76,7 @@ async function overwriteSnapshots(
   customer: Customer,
 ): Promise<void> {
   await tx`
-    update outbox set payload = jsonb_set(payload, '{customer}', ${tx.json(customer as never)})
+    update outbox set payload = jsonb_set(payload, '{customer}', ${jsonOf(tx, customer)})
      where ${inScope(tx, scope)} and entity_type = 'customer' and entity_id = ${customer.id}
        and payload ? 'customer'`;
   await eraseRejected(tx, scope, customer.external_id, null);
