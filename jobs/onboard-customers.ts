@@ -23,9 +23,10 @@ const RETRY_MINUTES = [1, 5, 30, 120];
 const SUMMARY_LENGTH_MAX = 2_000;
 
 /**
- * Does for new customers what the setting `customer_onboarding` asks for (tenancy 16.1), one of each tenant in turn. Each
- * action is one transaction with the move past it: a stopped process neither loses nor repeats one. An action that is
- * refused does not stop the next ones; the onboarding then ends as failed, with the reasons.
+ * Does for new customers what the setting `customer_onboarding` asks for (tenancy 16.1), one of each tenant
+ * in turn. Each action is one transaction with the move past it: a stopped process neither loses nor repeats
+ * one. An action that is refused does not stop the next ones; the onboarding then ends as failed, with the
+ * reasons.
  */
 export const onboardCustomers: Job<BillingDeps> = {
   name: 'onboard-customers',

@@ -86,7 +86,10 @@ export const AuditChainPart = z
     verified_to: z.int(),
     /** Links of the chain. */
     length: z.int(),
-    /** Hash of the last link that holds: compare it with a copy that is stored elsewhere to detect a rewritten chain. */
+    /**
+     * Hash of the last link that holds: compare it with a copy that is stored elsewhere to detect a rewritten
+     * chain.
+     */
     head: z.string(),
     /** Time of the last row that holds; null if there is none. */
     verified_until: instant.nullable(),

@@ -17,8 +17,8 @@ import { cadencesOfPlan, type PlanCadence } from './repository.ts';
 type Of<Name extends OnboardingAction['action']> = Extract<OnboardingAction, { action: Name }>;
 
 /**
- * Does one action of an onboarding for its customer, at the time of `deps.clock`. Returns the id of a subscription whose
- * opening invoice is to be collected. Refuses as the route of the same name does.
+ * Does one action of an onboarding for its customer, at the time of `deps.clock`. Returns the id of a
+ * subscription whose opening invoice is to be collected. Refuses as the route of the same name does.
  */
 export async function runAction(
   tx: Transaction,

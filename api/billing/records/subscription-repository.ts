@@ -302,7 +302,10 @@ export async function noteRenewals(
     returning *`;
 }
 
-/** Instants at which renewals of the clock's customers are announced: a day before, or at the start of a short period. */
+/**
+ * Instants at which renewals of the clock's customers are announced: a day before, or at the start of a short
+ * period.
+ */
 export const renewalTimes = (db: Db, clock: ClockRef): Fragment => db`
   select greatest(s.current_period_end - ${RENEWAL_NOTICE}::interval, s.current_period_start) as at
     from customers c join subscriptions s on s.customer_id = c.id

@@ -50,10 +50,10 @@ export interface AdvanceReport {
 
 /**
  * Moves a page of due subscriptions one step. Usage of all of them is read in one call outside any
- * transaction; then one transaction writes invoices, periods and notifications of the subscriptions that have not changed
- * in the meantime (billing 3.4). A page that fails is split in halves until only the failing subscriptions
- * remain. The reason is stored on each of them for its tenant, and the subscription is due again after a
- * wait. Throws during an outage.
+ * transaction; then one transaction writes invoices, periods and notifications of the subscriptions that have
+ * not changed in the meantime (billing 3.4). A page that fails is split in halves until only the failing
+ * subscriptions remain. The reason is stored on each of them for its tenant, and the subscription is due
+ * again after a wait. Throws during an outage.
  */
 export async function advanceSubscriptions(
   deps: BillingDeps,

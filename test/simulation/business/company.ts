@@ -40,7 +40,10 @@ export interface Subscription {
   readonly start: string;
   /** Exclusive; null runs on. */
   end: string | null;
-  /** The fee of a period that began at `end` was already due when it was cancelled, and is not credited (billing 5.2). */
+  /**
+   * The fee of a period that began at `end` was already due when it was cancelled, and is not credited
+   * (billing 5.2).
+   */
   isCancelledAtOnce: boolean;
 }
 
