@@ -238,7 +238,8 @@ test('events of a customer with a test clock live by it; what was sent before an
     external_customer_id: customer.external_id,
     ...(timestamp === undefined ? {} : { timestamp }),
   });
-  const refused = (of: object) => expect(world.send([of])).rejects.toThrow('24 hours in the future');
+  const refused = (of: object) =>
+    expect(world.send([of])).rejects.toThrow('24 hours in the future');
   await refused(sent(real, '2031-01-01T00:00:00Z'));
   await refused(sent(clocked, '2031-01-02T00:00:00.001Z'));
   await world.send([sent(clocked, '2031-01-02T00:00:00Z'), sent(clocked), sent(real)]);

@@ -126,7 +126,12 @@ test('good rows are in the log as they were written; a row without an id is call
 test.each<[string, string, string, RegExp]>([
   ['a time without a zone', row({ timestamp: '2026-11-01 00:00' }), 'timestamp', /RFC 3339/],
   ['no time', row({ timestamp: '' }), 'timestamp', /is required/],
-  ['a time far ahead', row({ timestamp: '2027-11-01T00:00:00Z' }), 'timestamp', /24 hours in the future/],
+  [
+    'a time far ahead',
+    row({ timestamp: '2027-11-01T00:00:00Z' }),
+    'timestamp',
+    /24 hours in the future/,
+  ],
   ['no event name', row({ event_name: '' }), 'event_name', /is required/],
   ['no customer', row({ external_customer_id: '' }), 'external_customer_id', /is required/],
   ['an id of 256 characters', row({ event_id: 'x'.repeat(256) }), 'event_id', /255 characters/],
