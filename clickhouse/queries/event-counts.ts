@@ -88,7 +88,7 @@ export function rejectedCount(query: EventCountQuestion): ClickHouseQuery {
   };
 }
 
-/** Condition on `events_raw_v1` for times from `start_ms` to `end_ms`, both included: the copies that a count counts. */
+/** Condition on `events_raw_v1` for the copies of events that are counted, `start_ms` and `end_ms` included. */
 export const COPIES_OF: Readonly<Record<EventOutcome, string>> = {
   duplicate: 'not is_canonical',
   metered: `(partition, position) in (
