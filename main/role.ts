@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { Registry } from 'prom-client';
-import { isLostTypeLookup } from '../postgres/outage.ts';
 import type { RoleReady } from './role-process.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -57,9 +56,7 @@ export async function runRole(
     process.exit(1);
   };
   process.on('uncaughtException', crash);
-  process.on('unhandledRejection', (error) => {
-    if (!isLostTypeLookup(error)) crash(error);
-  });
+  process.on('unhandledRejection', crash);
 
   // The supervisor died while this process loaded its modules: nobody was listening for the event then.
   if (process.connected === false) return await drain('supervisor is gone');

@@ -1,17 +1,10 @@
 import postgres from 'postgres';
-import { canonicalDecimal } from './canonical-decimal.ts';
-import { endTransactionsWithTheirConnection } from './lost-transactions.ts';
+import { connectClient, type Db, type Pool } from './driver-client.ts';
+import { OTHER_FUNCTIONS, isStatement } from './driver-statement.ts';
+import { Lanes, type LanesOptions } from './lanes.ts';
+import { listen } from './listen.ts';
 
-/**
- * A pool or a transaction. Every repository function takes one as its first parameter, so that each call
- * states which.
- */
-export type Db = postgres.Sql | postgres.TransactionSql;
-/** The pool alone, for code that begins transactions or listens. */
-export type Pool = postgres.Sql;
-export type Transaction = postgres.TransactionSql;
-/** A part of a statement: a condition, a list of columns. */
-export type Fragment = postgres.PendingQuery<postgres.Row[]>;
+export type { Db, Fragment, Pool, Transaction } from './driver-client.ts';
 
 /** Tenant and environment of the caller. Every statement on tenant data carries both ids. */
 export interface Scope {
@@ -19,85 +12,60 @@ export interface Scope {
   readonly environment_id: string;
 }
 
-export interface PostgresOptions {
-  /** `connect_timeout` in the query string is in seconds, as for every client of Postgres. */
-  readonly url: string;
-  /** Shown in pg_stat_activity; the role of the process. */
-  readonly applicationName: string;
-  readonly maxConnections?: number;
-  /** Server settings of every connection, for example `{ statement_timeout: '2s' }`. */
-  readonly settings?: Readonly<Record<string, string>>;
-  /** Called when a connection has ended, for any reason. */
-  readonly onClose?: () => void;
-  /** A pool of the same server that has had an answer. Without it the types of arrays are read on each connection. */
-  readonly typesOf?: Pool;
-  /** Called with each statement before it is sent. */
-  readonly onStatement?: (text: string, parameters: readonly unknown[]) => void;
-}
+export type PostgresOptions = LanesOptions;
 
 /**
  * A pool whose rows are records as the API sends them: numerics as canonical decimal text, times as ISO 8601
  * UTC text with milliseconds, bigints as text. Undefined values become null. A lost connection is replaced; a
- * query that was running on it throws the driver's error, and a transaction ends with it.
+ * query that was running on it throws the driver's error, and a transaction ends with it. Each channel that is
+ * listened to has a connection in addition.
  */
 export function connectPostgres(options: PostgresOptions): Pool {
-  const { onStatement } = options;
-  const pool = postgres(options.url, {
-    max: options.maxConnections ?? 10,
-    connect_timeout: connectTimeout(options.url),
-    idle_timeout: 60,
-    onnotice: () => {},
-    ...(options.onClose === undefined ? {} : { onclose: options.onClose }),
-    ...(onStatement === undefined
-      ? {}
-      : { debug: (_connection, text, parameters) => onStatement(text, parameters) }),
-    connection: { application_name: options.applicationName, TimeZone: 'UTC', ...options.settings },
-    transform: { undefined: null },
-    fetch_types: options.typesOf === undefined,
-    types: {
-      ...typesOf(options.typesOf),
-      numeric: {
-        to: 1700,
-        from: [1700],
-        serialize: (value: unknown) => String(value),
-        parse: canonicalDecimal,
-      },
-      timestamp: {
-        to: 1184,
-        from: [1082, 1114, 1184],
-        serialize: (value: unknown) =>
-          value instanceof Date ? value.toISOString() : String(value),
-        parse: (text: string) => new Date(text.length === 10 ? text : `${text}`).toISOString(),
-      },
+  const lanes = new Lanes(options);
+  // Makes statements and parts of them; nothing is sent with it, so it never connects.
+  const maker = connectClient(options);
+  const listening = new Set<() => Promise<void>>();
+  const onLanes = (made: unknown): unknown => {
+    if (isStatement(made)) made.handler = (statement) => void lanes.sendAlone(statement);
+    return made;
+  };
+  const functions: Record<string | symbol, unknown> = {
+    begin: (...given: Parameters<Begin>) =>
+      lanes.use(({ client }) => (client.begin as Begin)(...given)),
+    unsafe: (...given: Parameters<Pool['unsafe']>) => onLanes(maker.unsafe(...given)),
+    reserve: () => lanes.reserve(),
+    async listen(...given: Parameters<Pool['listen']>) {
+      const listener = await listen(options, ...given);
+      listening.add(listener.unlisten);
+      return listener;
+    },
+    async end(given: Parameters<Pool['end']>[0]) {
+      await Promise.all([lanes.end(given), ...[...listening].map((unlisten) => unlisten())]);
+    },
+  };
+  const pool = new Proxy(maker, {
+    apply: (target, _this, given: unknown[]) =>
+      onLanes(Reflect.apply(target as never, undefined, given)),
+    get(target, property) {
+      if (Object.hasOwn(functions, property)) return functions[property];
+      if (!OTHER_FUNCTIONS.has(property)) return Reflect.get(target, property) as unknown;
+      return () => {
+        throw new Error(
+          `${String(property)} is not offered: it would have connections of its own.`,
+        );
+      };
     },
   });
-  return endTransactionsWithTheirConnection(pool);
+  lanesOfPools.set(pool, lanes);
+  return pool;
 }
 
-/** The types that a pool knows, by their ids. */
-function typesOf(pool: Pool | undefined): Record<string, postgres.PostgresType> {
-  if (pool === undefined) return {};
-  const { parsers, serializers } = pool.options;
-  return Object.fromEntries(
-    Object.keys(parsers)
-      .filter((id) => id in serializers)
-      .map((id) => [
-        id,
-        {
-          to: Number(id),
-          from: [Number(id)],
-          serialize: serializers[Number(id)]!,
-          parse: parsers[Number(id)]!,
-        },
-      ]),
-  );
-}
+type Begin = (...given: unknown[]) => Promise<unknown>;
 
-const CONNECT_SECONDS = 5;
+const lanesOfPools = new WeakMap<Pool, Lanes>();
 
-/** The driver reads it from the URL too, but an option overrides the URL. */
-const connectTimeout = (url: string): number =>
-  Number(/[?&]connect_timeout=(\d+)/.exec(url)?.[1] ?? CONNECT_SECONDS);
+/** Null for a pool that `connectPostgres` did not return, such as a transaction in the form of a pool. */
+export const lanesOf = (pool: Pool): Lanes | null => lanesOfPools.get(pool) ?? null;
 
 /** `tenant_id = … and environment_id = …`, with the alias of a joined table if given. */
 export function inScope(db: Db, scope: Scope, alias?: string) {

@@ -3,7 +3,7 @@ import type postgres from 'postgres';
 /** What the driver answers a statement with. */
 export type Answer = postgres.RowList<postgres.Row[]>;
 
-/** Members of the driver's query that its types omit. Its version is pinned, and a test checks this. */
+/** Members of the query that the types of the driver omit; test/contract/lanes.test.ts checks them. */
 export interface Statement {
   /** Sends it. The driver calls this when the statement is awaited. */
   handler: (statement: Statement) => void;

@@ -1,75 +1,59 @@
-import { connectPostgres, type Db, type Pool, type PostgresOptions } from './client.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type postgres from 'postgres';
 import {
-  OTHER_FUNCTIONS,
-  isStatement,
-  send,
-  type Answer,
-  type Statement,
-} from './driver-statement.ts';
+  connectClient,
+  connectSeconds,
+  type Db,
+  type Pool,
+  type ServerOptions,
+} from './driver-client.ts';
+import { send, type Answer, type Statement } from './driver-statement.ts';
 import { isOfDriver, isPostgresOutage } from './outage.ts';
 
-/**
- * A pool that is made of lanes: clients of the driver with one connection each. Only such a client may send a
- * begin, statements and a commit together (`sendInTransaction`); in a pool of several connections the driver waits
- * for the answer to the begin. Offers statements, `begin`, `options`, types and `end`. Other functions of a pool
- * are refused: they would run beside the lanes. Rejects if the server does not answer.
- */
-export async function connectLanes(options: PostgresOptions): Promise<Pool> {
-  const maker = connectPostgres({ ...options, maxConnections: 1 });
-  try {
-    // The driver reads the types of arrays before its first answer.
-    await maker`select`;
-  } finally {
-    await maker.end({ timeout: 1 });
-  }
-  const lanes = new Lanes({ ...options, typesOf: maker });
-  const pool = new Proxy(maker, {
-    apply(target, _this, given: [unknown, ...unknown[]]) {
-      const made: unknown = Reflect.apply(target as never, undefined, given);
-      // A call with a template creates a statement or a part of one; awaiting it decides.
-      if (isStatement(made)) made.handler = (statement) => void lanes.sendAlone(statement);
-      return made;
-    },
-    get(target, property) {
-      if (property === 'begin')
-        return (...given: Parameters<Begin>) =>
-          lanes.use((lane) => (lane.client.begin as Begin)(...given));
-      if (property === 'end') return (given: { timeout?: number }) => lanes.end(given);
-      if (OTHER_FUNCTIONS.has(property))
-        return () => {
-          throw new Error(`${String(property)} would run beside the lanes`);
-        };
-      return Reflect.get(target, property) as unknown;
-    },
-  });
-  lanesOfPools.set(pool, lanes);
-  return pool;
-}
+const IDLE_MS = 60_000;
+/** What Postgres remembers for the statements of a connection ends with it. */
+const LIFE_MS = 30 * 60_000;
 
-type Begin = (...given: unknown[]) => Promise<unknown>;
-
-const lanesOfPools = new WeakMap<Pool, Lanes>();
-
-/** Null for a pool that `connectLanes` did not return. */
-export const lanesOf = (pool: Pool): Lanes | null => lanesOfPools.get(pool) ?? null;
+/** For the end of a connection that is not in use to be confirmed. */
+const CLOSE_SECONDS = 1;
 
 interface Lane {
   client: Pool;
-  /** Whether an answer has come over the connection that is open now. */
+  /** Whether the server has accepted the connection of the client. */
+  isAccepted: boolean;
+  /** Whether an answer has come over it. */
   isOpen: boolean;
+  /** When it has lived long enough, by the monotonic clock of the process. */
+  retiresAt: number;
+  /** Runs while the lane is free. */
+  idle: NodeJS.Timeout;
 }
 
+export interface LanesOptions extends ServerOptions {
+  /** 10 by default. */
+  readonly maxConnections?: number;
+  /** Milliseconds after which an unused connection ends. */
+  readonly idleMs?: number;
+  /** Milliseconds after which a connection ends when its work is done; up to half as much again. */
+  readonly lifeMs?: number;
+}
+
+/**
+ * The connections of a pool: clients of the driver with one connection each, lent to one statement or transaction
+ * at a time. A client whose connection has ended is never used again: another takes its lane.
+ */
 export class Lanes {
   readonly #lanes: Lane[];
   readonly #free: Lane[];
-  readonly #waiting: ((lane: Lane) => void)[] = [];
-  readonly #options: PostgresOptions;
-  #isEnded = false;
+  #waiting: Waiting[] = [];
+  readonly #options: LanesOptions;
+  #ended: Promise<void> | null = null;
 
-  constructor(options: PostgresOptions) {
+  constructor(options: LanesOptions) {
     this.#options = options;
     this.#lanes = Array.from({ length: options.maxConnections ?? 10 }, () => {
-      const lane = { isOpen: false } as Lane;
+      const lane = {} as Lane;
+      lane.idle = setTimeout(() => this.#noteIdle(lane), options.idleMs ?? IDLE_MS).unref();
       this.#connect(lane);
       return lane;
     });
@@ -82,10 +66,10 @@ export class Lanes {
    * `CONNECTION_ENDED`, which the driver also uses, once the pool has ended.
    */
   async use<T>(work: (lane: Lane) => Promise<T>): Promise<T> {
-    if (this.#isEnded)
-      throw Object.assign(new Error('The pool has ended.'), { code: 'CONNECTION_ENDED' });
-    const lane = this.#free.pop() ?? (await new Promise<Lane>((got) => this.#waiting.push(got)));
+    if (this.#ended !== null) throw poolHasEnded();
+    const lane = this.#free.pop() ?? (await this.#nextFree());
     const { client } = lane;
+    const limit = lane.isAccepted ? undefined : this.#limitOpening(lane);
     try {
       const result = await work(lane);
       lane.isOpen = lane.client === client;
@@ -95,9 +79,8 @@ export class Lanes {
       if (lane.client === client && isPostgresOutage(error)) this.#replace(lane);
       throw error;
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free.push(lane);
-      else next(lane);
+      clearTimeout(limit);
+      this.#release(lane);
     }
   }
 
@@ -128,7 +111,7 @@ export class Lanes {
     const steps = [begun, entered, answer, client`commit`.execute()];
     for (const step of steps)
       step.catch((error: unknown) => {
-        if (isOfDriver(error)) this.#replace(lane);
+        if (lane.client === client && isOfDriver(error)) this.#replace(lane);
       });
     const settled = await Promise.allSettled(steps);
     const failure = settled.find((step) => step.status === 'rejected');
@@ -136,36 +119,114 @@ export class Lanes {
     return await answer;
   }
 
-  async end(given: { timeout?: number }): Promise<void> {
-    this.#isEnded = true;
-    await Promise.all(this.#lanes.map(({ client }) => client.end(given)));
+  /** A connection until `release`, which ends it: nothing of its session stays. Its statements fail once it is lost. */
+  reserve(): Promise<postgres.ReservedSql> {
+    return new Promise((resolve, reject) => {
+      const lend = async (lane: Lane): Promise<void> => {
+        const { client } = lane;
+        await new Promise<void>((release) => {
+          const reserved = new Proxy(client, {
+            get: (target, property) =>
+              property === 'release' ? release : (Reflect.get(target, property) as unknown),
+          });
+          resolve(reserved as unknown as postgres.ReservedSql);
+        });
+        if (lane.client === client) this.#replace(lane);
+      };
+      this.use(lend).catch(reject);
+    });
+  }
+
+  /** Waits for the work that has begun or waits for a lane, at most `timeout` seconds if given. */
+  end({ timeout }: { timeout?: number | undefined } = {}): Promise<void> {
+    this.#ended ??= (async () => {
+      const isIdle = this.#free.length === this.#lanes.length;
+      const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
+      const limit = new AbortController();
+      if (!isIdle && timeout === undefined) await idle;
+      else if (!isIdle)
+        await Promise.race([
+          idle,
+          sleep(timeout! * 1000, undefined, { signal: limit.signal }).catch(() => {}),
+        ]);
+      limit.abort();
+      for (const { fail } of this.#waiting.splice(0)) fail(poolHasEnded());
+      const ends = this.#lanes.map((lane) => {
+        clearTimeout(lane.idle);
+        return lane.client.end({ timeout: this.#free.includes(lane) ? CLOSE_SECONDS : 0 });
+      });
+      await Promise.all(ends);
+    })();
+    return this.#ended;
+  }
+  #onIdle: () => void = () => {};
+
+  #nextFree(): Promise<Lane> {
+    return new Promise((got, fail) => this.#waiting.push({ got, fail }));
+  }
+
+  #release(lane: Lane): void {
+    if (performance.now() > lane.retiresAt) this.#replace(lane);
+    lane.idle.refresh();
+    const next = this.#waiting.shift();
+    if (next !== undefined) return next.got(lane);
+    this.#free.push(lane);
+    if (this.#free.length === this.#lanes.length) this.#onIdle();
+  }
+
+  #noteIdle(lane: Lane): void {
+    if (lane.isAccepted && this.#free.includes(lane)) this.#replace(lane);
+  }
+
+  /**
+   * A server that accepts connections and closes them at once makes the driver connect for ever, without an
+   * error.
+   */
+  #limitOpening(lane: Lane): NodeJS.Timeout {
+    const { client } = lane;
+    const replace = (): void => {
+      if (lane.client === client && !lane.isAccepted) this.#replace(lane);
+    };
+    // Later than the driver's own limit for one attempt, which has the better error.
+    return setTimeout(replace, connectSeconds(this.#options.url) * 1000 + 500).unref();
   }
 
   #connect(lane: Lane): void {
-    const client = connectPostgres({
+    const client = connectClient({
       ...this.#options,
-      maxConnections: 1,
+      onOpen: () => {
+        if (lane.client === client) lane.isAccepted = true;
+      },
       onClose: () => {
         if (lane.client === client) this.#replace(lane);
       },
     });
     lane.client = client;
+    lane.isAccepted = false;
     lane.isOpen = false;
+    // Not all at the same time.
+    const lifeMs = (this.#options.lifeMs ?? LIFE_MS) * (1 + Math.random() / 2);
+    lane.retiresAt = performance.now() + lifeMs;
   }
 
   /**
-   * After the end of a connection: what the client had not yet written keeps it from writing over the next
-   * connection, for ever (driver 3.4.9). And after an error of the driver itself, as for a value that it cannot
-   * serialize: it rejects the statement that waits for an answer, sends nothing for the one at fault, and takes
-   * later answers for those of others. Statements that still wait in the client are rejected.
+   * After the end of a connection, and after an error of the driver itself
+   * (docs/decisions/0014-postgres-connections.md). Statements that still wait in the client are rejected.
    */
   #replace(lane: Lane): void {
-    if (this.#isEnded) return;
     const { client } = lane;
-    this.#connect(lane);
+    if (this.#ended === null) this.#connect(lane);
     void client.end({ timeout: 0 });
   }
 }
+
+interface Waiting {
+  got: (lane: Lane) => void;
+  fail: (error: unknown) => void;
+}
+
+const poolHasEnded = (): Error =>
+  Object.assign(new Error('The pool has ended.'), { code: 'CONNECTION_ENDED' });
 
 /** The same in the driver's own transaction, which waits for each answer. */
 export async function sendInSteps(

@@ -1,43 +1,41 @@
 import postgres from 'postgres';
-import { errorCode, isNetworkOutage } from '../platform/network-outage.ts';
 import { isStatement } from './driver-statement.ts';
 
 /**
- * Ends a transaction with its connection. The driver lets the work of a transaction go on after its connection is
- * lost. When the connection is opened again for another query, the remaining statements of the work run on it,
- * each in a transaction of its own or in that of somebody else. The rollback that the driver sends then ends the
- * process, or takes the connection from the pool for ever. So the work of a lost transaction sends nothing any
- * more, and the driver is not told how it ended: `begin` throws the error of the lost connection.
+ * Ends a transaction with its connection, and the connection with the first error that is not the server's: then
+ * the driver may take the answer of one statement for that of another. The driver lets the work of a transaction
+ * go on after its connection is lost; what it would send then, a rollback at least, ends the process. So the work
+ * of a lost transaction sends nothing any more, and the driver is not told how it ended: `begin` throws the error.
+ * The client must have one connection.
  */
-export function endTransactionsWithTheirConnection(pool: postgres.Sql): postgres.Sql {
-  const begin = pool.begin.bind(pool) as Begin;
-  const replaced: Begin = (...given) => {
+export function endTransactionsWithTheirConnection(client: postgres.Sql): postgres.Sql {
+  const begin = client.begin.bind(client) as Begin;
+  const replaced: Begin = async (...given) => {
     const [options, work] = given.length === 1 ? ['', given[0]] : given;
-    const life: Life = { hasBegun: false, lost: null };
-    const attempt = (): Promise<unknown> =>
-      begin(options, (tx) => {
-        life.hasBegun = true;
-        return unlessLost(life, () => work(guarded(tx, life)));
-      });
-    const done = attempt().catch((error: unknown) => {
-      if (life.hasBegun || !isOfConnectionBefore(error)) throw error;
-      return attempt();
-    });
-    done.catch((error: unknown) => (life.lost ??= error));
-    return done;
+    const life: Life = {
+      lost: null,
+      lose(error) {
+        life.lost ??= error;
+        void client.end({ timeout: 0 });
+      },
+    };
+    try {
+      return await begin(options, (tx) => unlessLost(life, () => work(guarded(tx, life))));
+    } catch (error) {
+      throw (life.lost ??= error);
+    }
   };
-  pool.begin = replaced as typeof pool.begin;
-  return pool;
+  client.begin = replaced as typeof client.begin;
+  return client;
 }
 
 type Work = (tx: postgres.TransactionSql) => unknown;
 type Begin = (...given: [string, Work] | [Work]) => Promise<unknown>;
 
 interface Life {
-  /** Whether the work has a transaction. */
-  hasBegun: boolean;
   /** The error with which the connection ended; null while the transaction may send. */
   lost: unknown;
+  lose(error: unknown): void;
 }
 
 /** Never settles once the connection is lost: the driver would send a commit or a rollback. */
@@ -83,22 +81,10 @@ function guardedStatement(made: unknown, life: Life): unknown {
     if (life.lost !== null) return statement.reject(life.lost);
     const { reject } = statement;
     statement.reject = (error) => {
-      if (isLoss(error)) life.lost ??= error;
+      if (!(error instanceof postgres.PostgresError)) life.lose(error);
       reject(error);
     };
     handler(statement);
   };
   return made;
 }
-
-/** Whether the driver has lost the connection; for a connection that it has ended itself it sends nothing. */
-const isLoss = (error: unknown): boolean =>
-  !(error instanceof postgres.PostgresError) &&
-  (errorCode(error) === 'CONNECTION_CLOSED' || isNetworkOutage(error));
-
-/**
- * The error with which the server ended a connection. The driver gives it to the first query of the next one,
- * which it has not sent.
- */
-const isOfConnectionBefore = (error: unknown): boolean =>
-  error instanceof postgres.PostgresError && /^57P0[12]$/.test(error.code);

@@ -21,15 +21,6 @@ export function isPostgresOutage(error: unknown): boolean {
   return DRIVER_CODES.has(errorCode(error)) || isNetworkOutage(error);
 }
 
-/**
- * Whether a connection ended while the driver read the types of arrays, as the first thing on each new connection.
- * The driver rejects a promise that nobody awaits, then fails or repeats the statement that wanted the connection.
- */
-export const isLostTypeLookup = (error: unknown): boolean =>
-  isPostgresOutage(error) && /typcategory = 'A'/.test(queryOf(error));
-
-const queryOf = (error: unknown): string => String((error as { query?: unknown }).query ?? '');
-
 /** Serialization failure, deadlock, lock not available. */
 const RACE_STATES: ReadonlySet<string> = new Set(['40001', '40P01', '55P03']);
 

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import postgres from 'postgres';
-import type { Db, Pool, PostgresOptions, Transaction } from './client.ts';
+import {
+  connectPostgres,
+  lanesOf,
+  type Db,
+  type Pool,
+  type PostgresOptions,
+  type Transaction,
+} from './client.ts';
 import { OTHER_FUNCTIONS, type Statement } from './driver-statement.ts';
-import { connectLanes, lanesOf, sendInSteps } from './lanes.ts';
+import { sendInSteps, type Lanes } from './lanes.ts';
 import { isServerRefusal } from './outage.ts';
 
 /** The role of statements of the API's callers: subject to row-level security, owns nothing. */
@@ -15,15 +22,21 @@ export const API_ROLE = 'meterline_api';
 export async function connectAsApi(options: PostgresOptions): Promise<Pool | null> {
   let pool: Pool | null = null;
   try {
-    pool = await connectLanes({ ...options, settings: { ...options.settings, role: API_ROLE } });
+    pool = connectPostgres({ ...options, settings: { ...options.settings, role: API_ROLE } });
     const [found] = await pool<{ role: string }[]>`select current_user::text as role`;
-    if (found!.role === API_ROLE) return pool;
+    if (found!.role === API_ROLE) {
+      withoutRights.set(pool, lanesOf(pool)!);
+      return pool;
+    }
   } catch (error) {
     if (!isServerRefusal(error) && !isUnknownAtLogin(error)) throw error;
   }
   await pool?.end({ timeout: 1 });
   return null;
 }
+
+/** Pools whose statements see nothing until a scope is set. */
+const withoutRights = new WeakMap<Pool, Lanes>();
 
 /** The error with which poolers refuse a setting that they do not forward. */
 const isUnknownAtLogin = (error: unknown): boolean =>
@@ -164,10 +177,10 @@ const isTemplate = (value: unknown): boolean =>
  */
 async function run(pool: Pool, settings: Settings, statement: Statement): Promise<void> {
   const { resolve, reject } = statement;
-  const lanes = lanesOf(pool);
+  const lanes = withoutRights.get(pool);
   const entering = (db: Db): Promise<unknown> => enter(db, settings);
   const answer =
-    lanes === null
+    lanes === undefined
       ? sendInSteps(pool, entering, statement)
       : lanes.use((lane) => lanes.sendInTransaction(lane, entering, statement));
   await answer.then(resolve, reject);

@@ -87,7 +87,7 @@ export async function createApiKeyAuth(options: ApiKeyAuthOptions): Promise<ApiK
     async forget(keyId) {
       generation += 1;
       drop(keyId);
-      await pool.notify(CHANNEL, keyId);
+      await pool`select pg_notify(${CHANNEL}, ${keyId})`;
     },
     close: () => listener.unlisten(),
   };

@@ -19,7 +19,7 @@ describe('SQL is never put together from text', () => {
     'postgres/embedded.ts': 'makes the database, whose name is a constant',
     'postgres/embedded-logins.ts':
       'statements about roles take no parameters; names are constants, passwords our own hex digits',
-    'postgres/scoped-pool.ts': 'names the method to refuse it',
+    'postgres/client.ts': 'offers the method to those that are listed here',
   };
 
   test('outside of what is listed, nothing calls unsafe', () => {

@@ -3,13 +3,16 @@ import { connect, createServer, type Socket } from 'node:net';
 
 export type PostgresRelay = Awaited<ReturnType<typeof startPostgresRelay>>;
 
-/** A relay whose connections can be reset, as by a server or a firewall that forgets them. */
-export async function startPostgresRelay(target: URL) {
+/**
+ * A relay whose connections can be reset, as by a server or a firewall that forgets them. `onSent` is called with
+ * what clients send.
+ */
+export async function startPostgresRelay(target: URL, onSent: (bytes: Buffer) => void = () => {}) {
   const clients = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     clients.add(client);
-    client.pipe(upstream).pipe(client);
+    client.on('data', onSent).pipe(upstream).pipe(client);
     client.on('error', () => upstream.destroy()).on('close', () => clients.delete(client));
     upstream.on('error', () => client.destroy());
   });
