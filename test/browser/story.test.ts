@@ -258,7 +258,7 @@ describeInBrowser('the console', (executable) => {
     expect(forecast.daily_usage).toBe('10');
     await goTo(page, 'Wallets');
     await follow(page, 'Prepaid', 'Prepaid');
-    await page.getByRole('link', { name: 'Runs out on', exact: true }).click();
+    await page.getByRole('link', { name: 'Runs out', exact: true }).click();
     await page.getByText(/costs \$10\.00 a day/).waitFor();
     for (const part of ['Forecast of the balance by day', 'Priced usage by day'])
       await page.getByRole('figure', { name: part }).getByText('Show as a table').waitFor();

@@ -52,7 +52,7 @@ export function View() {
                     ['Type', formatWord(data.type)],
                     ['Meter', data.meter === null ? '' : <Link to={`/meters/${data.meter.id}`}>{data.meter.name}</Link>], // prettier-ignore
                     ['Unit', [data.unit_singular, data.unit_plural].filter(Boolean).join(', ')],
-                    ['Key', <code key="key">{data.lookup_key}</code>],
+                    ['Lookup key', <code key="key">{data.lookup_key}</code>],
                     ['Status', <Status key="status" word={data.status} />],
                     ['Created', <Time key="created" at={data.created_at} />],
                     ['Id', <Id key="id" of={data.id} />],

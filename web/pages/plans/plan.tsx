@@ -101,7 +101,7 @@ function Content({ plan }: { readonly plan: Plan }) {
               {
                 header: 'To',
                 wideOnly: true,
-                cell: ({ end_date }) => (end_date === null ? 'Open' : <Day at={end_date} />),
+                cell: ({ end_date }) => (end_date === null ? '–' : <Day at={end_date} />),
               },
               ...(mayWrite
                 ? [
@@ -175,7 +175,7 @@ function Content({ plan }: { readonly plan: Plan }) {
           <Facts
             of={[
               ['Id', <Id of={plan.id} />],
-              ['Key', plan.lookup_key],
+              ['Lookup key', plan.lookup_key],
               ['Created', <Time at={plan.created_at} />],
             ]}
           />

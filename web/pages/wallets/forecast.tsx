@@ -25,7 +25,7 @@ export function EmptyDay({ forecast }: { readonly forecast: UseQueryResult<Forec
   if (isError) return <>Unknown</>;
   if (data === undefined) return <>…</>;
   if (data.points.length === 0) return <>–</>;
-  if (data.empty_at === null) return <>More than a year away</>;
+  if (data.empty_at === null) return <>In over a year</>;
   return data.empty_at <= data.at ? <>Now</> : <Day at={data.empty_at} />;
 }
 

@@ -103,7 +103,7 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
           note={<Quantity value={wallet.real_time_credit_balance} unit="credits" />}
         />
         <Figure
-          label="Runs out on"
+          label="Runs out"
           value={<EmptyDay forecast={forecast} />}
           note="at the usage of the last four weeks"
           to={`/wallets/${wallet.id}`}
