@@ -122,10 +122,21 @@ export class PostgresPartitionReader {
        order by "offset"`;
     const records = rows.map((row) => ({ offset: BigInt(row.offset), value: row.value }));
     if (records[0]?.offset !== from || BigInt(records.length) !== to - from)
-      throw new Error(
-        `Records ${from} to ${to} of partition ${this.partition} are not all in the log.`,
-      );
+      await this.#missing(from, to);
     return { epoch: this.epoch, partition: this.partition, records, nextOffset: to };
+  }
+
+  /** A retry does not help unless the records were truncated: then the next start compares the log again. */
+  async #missing(from: bigint, to: bigint): Promise<never> {
+    const { pool, reader, assignment } = this.#options;
+    const [head] = await pool<{ first_offset: string }[]>`
+      select first_offset from log_partitions
+       where epoch = ${this.epoch} and partition = ${this.partition}`;
+    const facts = `records ${from} to ${to} are not all in it`;
+    if (head === undefined || BigInt(head.first_offset) > from)
+      throw new Error(`Partition ${this.partition} of the log was truncated: ${facts}.`);
+    await reader.differs?.(assignment, 'records_missing');
+    throw new LogDiffers(assignment, 'records_missing', facts);
   }
 
   /** For lag only, and never backwards: a paused process may send an old number late. */

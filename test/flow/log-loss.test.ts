@@ -129,4 +129,20 @@ describe('the log is not the one that was read', () => {
       await world.pool`select sum(event_count)::int as n from log_records where epoch = 0`;
     expect(await countedIds(version.id)).toBe(left[0]!['n']);
   });
+
+  test('a record is missing in the middle while the partition is assigned: it stops, without further attempts', async () => {
+    const version = await world.createMeter({ type: 'COUNT' });
+    await world.startStream();
+    await send(0, 100);
+    await world.untilPassed();
+    const before = await progressOf(0);
+    // The next append of partition 0 leaves a gap of three offsets.
+    await world.pool`update log_partitions set next_offset = next_offset + 3 where partition = 0`;
+    await send(100, 60);
+    await untilStopped(0, 'records_missing');
+    expect(await progressOf(0)).toEqual(before);
+    await newEpoch();
+    await world.untilPassed();
+    expect(await countedIds(version.id)).toBe(160);
+  });
 });
