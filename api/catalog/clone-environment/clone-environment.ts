@@ -14,8 +14,11 @@ import {
 } from '../../tenancy/environments/create-environment.ts';
 import { getEnvironment } from '../../tenancy/environments/repository.ts';
 
-/** Copied tables, parents first: references of a copy point at copies. */
-const COPIED: readonly { table: string; prefix: IdPrefix; references: readonly string[] }[] = [
+/**
+ * Copied tables, parents first: references of a copy point at copies. A row that refers to a record outside of
+ * the copies is left out.
+ */
+export const COPIED: readonly { table: string; prefix: IdPrefix; references: readonly string[] }[] = [
   { table: 'groups', prefix: 'group', references: [] },
   { table: 'price_units', prefix: 'price_unit', references: [] },
   { table: 'features', prefix: 'feat', references: ['meter_id', 'group_id'] },
@@ -24,7 +27,7 @@ const COPIED: readonly { table: string; prefix: IdPrefix; references: readonly s
   { table: 'costsheets', prefix: 'cost', references: [] },
   { table: 'prices', prefix: 'price', references: ['entity_id', 'meter_id', 'group_id', 'price_unit_id'] },
   { table: 'entitlements', prefix: 'ent', references: ['entity_id', 'feature_id', 'parent_entitlement_id'] },
-  { table: 'credit_grants', prefix: 'cg', references: ['plan_id', 'addon_id', 'subscription_id'] },
+  { table: 'credit_grants', prefix: 'cg', references: ['plan_id', 'addon_id', 'addon_association_id', 'subscription_id'] },
   { table: 'coupons', prefix: 'coupon', references: [] },
   { table: 'tax_rates', prefix: 'taxrate', references: [] },
 ]; // prettier-ignore
