@@ -68,6 +68,12 @@ describe('tidy', () => {
     ).toEqual([]);
   });
 
+  test('route files contain no SQL: repositories do', () => {
+    const routes = sources.filter((name) => /^(api|ingest)\/.*routes\.ts$/.test(name));
+    expect(routes.length).toBeGreaterThan(50);
+    expect(offenders(routes, /\b(pool|db|tx|sql)(<[^`]*>)?`/)).toEqual([]);
+  });
+
   test('no console.log outside main/: use the logger', () => {
     expect(
       offenders(

@@ -1,5 +1,6 @@
 import { SETTINGS, type SettingKey, type SettingValue } from '../../schemas/settings/settings.ts';
-import type { Db, Scope } from '../client.ts';
+import type { Db, Scope, Transaction } from '../client.ts';
+import { jsonOf } from '../parameters.ts';
 
 /** A stored setting. `environment_id` is empty for a setting of the tenant. */
 export interface SettingRow {
@@ -34,6 +35,36 @@ export async function findSetting(
       from settings
      where tenant_id = ${at.tenant_id} and environment_id = ${at.environment_id} and key = ${key}`;
   return row ?? null;
+}
+
+/** Changes of settings of one tenant wait for each other until the transaction ends. */
+export async function lockSettings(tx: Transaction, { tenant_id }: Scope): Promise<void> {
+  await tx`select 1 from tenants where id = ${tenant_id} for update`;
+}
+
+/** Inserts the row, or replaces value, time and user of the row with this key. Returns it as stored. */
+export async function storeSetting(tx: Transaction, row: SettingRow): Promise<SettingRow> {
+  const [stored] = await tx<SettingRow[]>`
+    insert into settings ${tx({ ...row, value: jsonOf(tx, row.value) })}
+    on conflict on constraint settings_key_key do update
+       set value = excluded.value,
+           updated_at = ${row.updated_at}, updated_by = ${row.updated_by}
+    returning id, tenant_id, environment_id, key, value, status,
+              created_at, updated_at, created_by, updated_by`;
+  return stored!;
+}
+
+/** The value of the deleted row; null if nothing was stored. `at` is the scope of the row (`settingScope`). */
+export async function deleteSetting(
+  tx: Transaction,
+  at: Scope,
+  key: string,
+): Promise<SettingRow['value'] | null> {
+  const [deleted] = await tx<Pick<SettingRow, 'value'>[]>`
+    delete from settings
+     where tenant_id = ${at.tenant_id} and environment_id = ${at.environment_id} and key = ${key}
+    returning value`;
+  return deleted?.value ?? null;
 }
 
 /** The effective setting: stored keys, and the default for every other key. */

@@ -1,4 +1,4 @@
-import type { Db, Scope, Transaction } from '../client.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../client.ts';
 import { jsonOf } from '../parameters.ts';
 import { queueCustomerEmails } from './customer-emails.ts';
 import { ENDPOINT_DISABLED_EMAIL } from './email-queue.ts';
@@ -236,6 +236,25 @@ export async function disableEndpoint(
     )
     select 1 from disabled`;
   return changed.count > 0;
+}
+
+/**
+ * Has a notification dispatched again. False if its payload is no longer kept; null if the id is unknown or
+ * belongs to another scope.
+ */
+export async function dispatchAgain(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<boolean | null> {
+  const [row] = await tx<{ can_be_sent: boolean }[]>`
+    update outbox
+       set delivered_at = case when payload is null
+                                 or occurred_at < now() - make_interval(days => ${PAYLOAD_DAYS})
+                               then delivered_at end
+     where ${inScope(tx, scope)} and id = ${id}
+    returning delivered_at is null as can_be_sent`;
+  return row?.can_be_sent ?? null;
 }
 
 /**

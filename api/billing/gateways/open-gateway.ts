@@ -54,6 +54,28 @@ export async function findGatewayConnection(
   return rows[0] ?? null;
 }
 
+/** The published connections to a provider, at most two: enough to tell whether there is exactly one. */
+export function connectionsTo(
+  db: Db,
+  scope: Scope,
+  provider: string,
+): Promise<{ readonly id: string }[]> {
+  return db<{ id: string }[]>`
+    select id from connections
+     where ${inScope(db, scope)} and provider_type = ${provider} and status = 'published'
+     limit 2`;
+}
+
+/** The adapted providers to which the environment has a published connection. */
+export async function connectedProviders(db: Db, scope: Scope): Promise<string[]> {
+  const rows = await db<{ provider_type: string }[]>`
+    select distinct provider_type from connections
+     where ${inScope(db, scope)} and status = 'published'
+       and provider_type = any(${[...ADAPTED_PROVIDERS]}::text[])
+     order by provider_type`;
+  return rows.map(({ provider_type }) => provider_type);
+}
+
 /** The gateway of a connection with its secrets. 404 if the connection is gone or has no adapter. */
 export async function openGateway(
   deps: Pick<BillingDeps, 'pool' | 'ids' | 'secretBox' | 'settings'>,

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { invalidField, invalidOperation, notFound } from '../../../domain/errors.ts';
 import { TEST_OUTCOMES } from '../../../platform/gateways/test-gateway.ts';
-import { inScope } from '../../../postgres/client.ts';
 import { Payment } from '../../../schemas/payment.ts';
 import { id, IdParams, Message } from '../../../schemas/primitives.ts';
-import { isAdapted, openGateway } from '../gateways/open-gateway.ts';
+import { connectionsTo, isAdapted, openGateway } from '../gateways/open-gateway.ts';
 import { route } from '../../conventions/route.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { getPayment } from '../records/payment-repository.ts';
@@ -67,12 +66,7 @@ export const gatewayRoutes = [
     async handler(call) {
       const { provider, tenant, environment } = call.params;
       const scope = { tenant_id: tenant, environment_id: environment };
-      const { pool } = call.deps;
-      const rows = await pool<{ id: string }[]>`
-        select id from connections
-         where ${inScope(pool, scope)} and provider_type = ${provider} and status = 'published'
-         limit 2`;
-      const [only, other] = rows;
+      const [only, other] = await connectionsTo(call.deps.pool, scope, provider);
       if (only === undefined || !isAdapted(provider)) throw notFound('Gateway', provider);
       if (other !== undefined)
         throw invalidField('connection_id', 'is required: there are several connections');

@@ -17,12 +17,11 @@ import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { UpdateWalletBody } from '../../../schemas/wallet-requests.ts';
 import { WalletBalance } from '../../../schemas/wallet.ts';
-import { inScope } from '../../../postgres/client.ts';
 import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
 import { transactionAnswer } from '../credits/wallet-answers.ts';
-import { ADAPTED_PROVIDERS } from '../gateways/open-gateway.ts';
+import { connectedProviders } from '../gateways/open-gateway.ts';
 import {
   deletePaymentMethod,
   describeMethod,
@@ -192,17 +191,10 @@ export const portalPaymentRoutes = [
     status: 200,
     answer: PortalIntegrations,
     async handler({ deps, scope }) {
-      const { pool } = deps;
-      const rows = await pool<{ provider_type: string }[]>`
-        select distinct provider_type from connections
-         where ${inScope(pool, scope)} and status = 'published'
-           and provider_type = any(${[...ADAPTED_PROVIDERS]}::text[])
-         order by provider_type`;
-      const items = rows.map(({ provider_type }) => ({
-        provider: provider_type,
-        livemode: provider_type !== 'test',
-      }));
-      return { items };
+      const providers = await connectedProviders(deps.pool, scope);
+      return {
+        items: providers.map((provider) => ({ provider, livemode: provider !== 'test' })),
+      };
     },
   }),
 ];

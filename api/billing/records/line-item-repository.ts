@@ -1,7 +1,9 @@
-import type { Db, Fragment } from '../../../postgres/client.ts';
+import type { z } from 'zod';
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
-import type { Page, Search } from '../../../schemas/search.ts';
+import type { Page } from '../../../schemas/search.ts';
+import type { LineItemSearch } from '../../../schemas/subscription-line-items.ts';
 import type { LineItemRow } from '../../../schemas/subscription.ts';
 
 const lines = tableOf<LineItemRow>({
@@ -17,11 +19,30 @@ export const getLineItem = lines.get;
 /** Changes a line item. The caller holds the lock of its subscription. */
 export const changeLineItem = lines.change;
 
+/** A page of line items, including ended ones. `at` decides which are active, if the filter asks for that. */
 export function searchLineItems(
   db: Db,
-  where: Fragment,
-  search: Search,
+  scope: Scope,
+  filter: z.output<typeof LineItemSearch.body>,
+  at: string,
 ): Promise<Page<LineItemRow>> {
+  const { search } = filter;
+  const where = db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+    ${filter.subscription_line_item_ids?.length ? db`and id = any(${filter.subscription_line_item_ids})` : db``}
+    ${filter.subscription_ids?.length ? db`and subscription_id = any(${filter.subscription_ids})` : db``}
+    ${filter.customer_ids?.length ? db`and customer_id = any(${filter.customer_ids})` : db``}
+    ${filter.price_ids?.length ? db`and price_id = any(${filter.price_ids})` : db``}
+    ${filter.meter_ids?.length ? db`and meter_id = any(${filter.meter_ids})` : db``}
+    ${filter.entity_ids?.length ? db`and entity_id = any(${filter.entity_ids})` : db``}
+    ${filter.entity_type ? db`and entity_type = ${filter.entity_type}` : db``}
+    ${filter.addon_association_ids?.length ? db`and addon_association_id = any(${filter.addon_association_ids})` : db``}
+    ${filter.billing_periods?.length ? db`and billing_period = any(${filter.billing_periods as string[]})` : db``}
+    ${filter.currencies?.length ? db`and currency = any(${filter.currencies})` : db``}
+    ${
+      filter.active_filter || filter.current_period_start
+        ? db`and start_date <= ${at} and (end_date is null or end_date > ${at})`
+        : db``
+    }`;
   return findPage<LineItemRow>(db, {
     columns: db`*`,
     from: db`subscription_line_items`,

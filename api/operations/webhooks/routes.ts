@@ -1,7 +1,7 @@
 import { invalidOperation, notFound } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { PAYLOAD_DAYS } from '../../../postgres/tables/forget-expired.ts';
-import { replayNotifications } from '../../../postgres/tables/webhook-deliveries.ts';
+import { dispatchAgain, replayNotifications } from '../../../postgres/tables/webhook-deliveries.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import {
@@ -16,7 +16,6 @@ import {
   WebhookEndpointSearch,
   WebhookEndpointWithSecret,
 } from '../../../schemas/webhooks/endpoint.ts';
-import { inScope } from '../../../postgres/client.ts';
 import {
   RetriedWebhook,
   RetryWebhookBody,
@@ -69,15 +68,9 @@ export const webhookRoutes = [
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
         const { system_event_id } = call.body;
-        const [row] = await tx<{ can_be_sent: boolean }[]>`
-          update outbox
-             set delivered_at = case when payload is null
-                                       or occurred_at < now() - make_interval(days => ${PAYLOAD_DAYS})
-                                     then delivered_at end
-           where ${inScope(tx, call.scope)} and id = ${system_event_id}
-          returning delivered_at is null as can_be_sent`;
-        if (row === undefined) throw notFound('Notification', system_event_id);
-        if (!row.can_be_sent)
+        const canBeSent = await dispatchAgain(tx, call.scope, system_event_id);
+        if (canBeSent === null) throw notFound('Notification', system_event_id);
+        if (!canBeSent)
           throw invalidOperation(
             `The content of a notification is kept for ${PAYLOAD_DAYS} days; ${system_event_id} is older.`,
             'system_event_id',

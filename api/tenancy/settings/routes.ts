@@ -4,8 +4,14 @@ import type { Identity } from '../../../platform/identity/identity.ts';
 import { parse, unknownFields } from '../../../platform/http/parse.ts';
 import { assertAllowed, assertRecentLogin } from '../../../platform/http/admit.ts';
 import type { Transaction } from '../../../postgres/client.ts';
-import { jsonOf } from '../../../postgres/parameters.ts';
-import { findSetting, settingScope, type SettingRow } from '../../../postgres/tables/settings.ts';
+import {
+  deleteSetting,
+  findSetting,
+  lockSettings,
+  settingScope,
+  storeSetting,
+  type SettingRow,
+} from '../../../postgres/tables/settings.ts';
 import { Message } from '../../../schemas/primitives.ts';
 import {
   isReadBySuperAdmins,
@@ -51,20 +57,13 @@ async function save(
   if (key === 'tenant_config') assertTenantLimits(sent, deps.settings);
   const record = newRecord(deps, caller, 'setting');
   const at = settingScope(caller.scope, key);
-  await tx`select 1 from tenants where id = ${at.tenant_id} for update`;
+  await lockSettings(tx, at);
   const stored = await findSetting(tx, caller.scope, key);
   const merged = kept({ ...stored?.value, ...value });
   parseValue(key, merged);
   if (key === 'custom_currency_config')
     await assertCustomCurrencies(tx, caller.scope, stored?.value ?? {}, merged, record.updated_at);
-  const [row] = await tx<SettingRow[]>`
-    insert into settings ${tx({ ...record, ...at, key, value: jsonOf(tx, merged) })}
-    on conflict on constraint settings_key_key do update
-       set value = excluded.value,
-           updated_at = ${record.updated_at}, updated_by = ${record.updated_by}
-    returning id, tenant_id, environment_id, key, value, status,
-              created_at, updated_at, created_by, updated_by`;
-  return row!;
+  return storeSetting(tx, { ...record, ...at, key, value: merged });
 }
 
 /**
@@ -141,14 +140,10 @@ export const settingRoutes = [
       assertMayChange(identity, params.key);
       const at = isSettingKey(params.key) ? settingScope(scope, params.key) : scope;
       await deps.pool.begin(async (tx) => {
-        const [deleted] = await tx<Pick<SettingRow, 'value'>[]>`
-          delete from settings
-           where tenant_id = ${at.tenant_id} and environment_id = ${at.environment_id}
-             and key = ${params.key}
-          returning value`;
-        if (deleted === undefined) throw notFound('Setting', params.key);
+        const deleted = await deleteSetting(tx, at, params.key);
+        if (deleted === null) throw notFound('Setting', params.key);
         if (params.key === 'custom_currency_config')
-          await assertCustomCurrencies(tx, scope, deleted.value, {}, isoTime(deps.clock.now()));
+          await assertCustomCurrencies(tx, scope, deleted, {}, isoTime(deps.clock.now()));
       });
       return { message: 'Setting deleted successfully' };
     },

@@ -1,5 +1,5 @@
 import { isoTime } from '../../../../platform/clock.ts';
-import { inScope, type Scope } from '../../../../postgres/client.ts';
+import type { Scope } from '../../../../postgres/client.ts';
 import type { z } from 'zod';
 import { IdParams } from '../../../../schemas/primitives.ts';
 import { pageOf, type Page } from '../../../../schemas/search.ts';
@@ -109,23 +109,7 @@ async function listLineItems(
   const { pool: db } = deps;
   const { search } = filter;
   const at = filter.current_period_start ?? isoTime(deps.clock.now());
-  const where = db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
-    ${filter.subscription_line_item_ids?.length ? db`and id = any(${filter.subscription_line_item_ids})` : db``}
-    ${filter.subscription_ids?.length ? db`and subscription_id = any(${filter.subscription_ids})` : db``}
-    ${filter.customer_ids?.length ? db`and customer_id = any(${filter.customer_ids})` : db``}
-    ${filter.price_ids?.length ? db`and price_id = any(${filter.price_ids})` : db``}
-    ${filter.meter_ids?.length ? db`and meter_id = any(${filter.meter_ids})` : db``}
-    ${filter.entity_ids?.length ? db`and entity_id = any(${filter.entity_ids})` : db``}
-    ${filter.entity_type ? db`and entity_type = ${filter.entity_type}` : db``}
-    ${filter.addon_association_ids?.length ? db`and addon_association_id = any(${filter.addon_association_ids})` : db``}
-    ${filter.billing_periods?.length ? db`and billing_period = any(${filter.billing_periods as string[]})` : db``}
-    ${filter.currencies?.length ? db`and currency = any(${filter.currencies})` : db``}
-    ${
-      filter.active_filter || filter.current_period_start
-        ? db`and start_date <= ${at} and (end_date is null or end_date > ${at})`
-        : db``
-    }`;
-  const page = await searchLineItems(db, where, search);
+  const page = await searchLineItems(db, scope, filter, at);
   const items = await lineItemAnswers(db, scope, page.items, {
     prices: search.expand.has('prices'),
   });
