@@ -9,12 +9,20 @@ import { vectorOf } from './watermarks.ts';
  * not reported yet from where it evaluates the version. replaying: canonical raw events below are evaluated.
  * sealing: all rows are written, the buckets are computed from scratch. verifying: the buckets are counted
  * again from the raw events. mismatched: they disagreed twice; the version is not used until a person
- * restarts its backfill.
+ * restarts its backfill. The order is that of the work: one version of each tenant in turn; of a tenant, the newest
+ * versions of its meters before those that they replaced.
  */
-export function versionsInBackfill(db: Db): Promise<VersionInBackfill[]> {
-  return db<VersionInBackfill[]>`
-    select * from meter_versions
-     where backfill_state not in ('complete', 'set_aside') order by created_catalog_version`;
+export async function versionsInBackfill(db: Db): Promise<VersionInBackfill[]> {
+  return await db<VersionInBackfill[]>`
+    select v.*
+      from meter_versions v
+      cross join lateral (
+        select exists (select from meter_versions n
+                        where n.tenant_id = v.tenant_id and n.environment_id = v.environment_id
+                          and n.meter_id = v.meter_id and n.version > v.version)) replaced (is_replaced)
+     where backfill_state not in ('complete', 'set_aside')
+     order by row_number() over (partition by v.tenant_id order by is_replaced, created_catalog_version),
+              created_catalog_version`;
 }
 
 /** waiting → replaying for versions with a `live_from` in every partition of the log's open epoch. */

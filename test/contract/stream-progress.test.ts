@@ -1,6 +1,6 @@
 import { packPosition } from '../../domain/metering/position.ts';
 import type { MeterSpec } from '../../domain/metering/usage.ts';
-import { noteVerification } from '../../postgres/tables/meter-backfills.ts';
+import { noteVerification, versionsInBackfill } from '../../postgres/tables/meter-backfills.ts';
 import {
   createMeterVersion,
   endMeterVersion,
@@ -45,9 +45,9 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-const newVersion = (id: string, meterId = 'meter_a') =>
+const newVersion = (id: string, meterId = 'meter_a', of = scope) =>
   database.pool.begin((tx) =>
-    createMeterVersion(tx, scope, {
+    createMeterVersion(tx, of, {
       id,
       meter_id: meterId,
       spec,
@@ -95,6 +95,19 @@ describe('meter catalog', () => {
     await noticed;
     await listening.stop();
   });
+});
+
+test('backfills: one version of each tenant in turn, the newest of a meter before those that it replaced', async () => {
+  const other = { tenant_id: 'tenant_b', environment_id: 'env_b' };
+  await database.pool`insert into tenants (id, name) values ('tenant_b', 'B')`;
+  await database.pool`
+    insert into environments (id, tenant_id, name, type)
+    values ('env_b', 'tenant_b', 'Production', 'production')`;
+  for (const id of ['a1', 'a2', 'a3']) await newVersion(id);
+  await newVersion('b1', 'meter_b', other);
+  await newVersion('c1', 'meter_c');
+  const versions = await versionsInBackfill(database.pool);
+  expect(versions.map(({ id }) => id)).toEqual(['a3', 'b1', 'c1', 'a1', 'a2']);
 });
 
 describe('progress of a partition', () => {
