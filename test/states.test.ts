@@ -3,7 +3,7 @@ import { MACHINES } from './states/callers.ts';
 import { ANY, readCode } from './states/code.ts';
 import { statesDocument } from './states/document.ts';
 
-/** Rules: billing 19, money 21. `UPDATE_STATES=1` writes the page anew. */
+/** Rules: billing 19, money 21. `UPDATE_STATES=1` writes the page again. */
 const code = readCode(MACHINES.map(({ moves }) => moves));
 const page = new URL('../docs/states.md', import.meta.url);
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /** A TCP relay whose connections can fail in several ways: the network between us and a server. */
 export interface FaultProxy {
   readonly port: number;
-  /** Relays again; connections that hung go on where they stood. */
+  /** Relays again; connections that hung continue. */
   pass(): void;
   /** Cuts all connections and every new one. */
   refuse(): void;

@@ -12,7 +12,7 @@ const START_MS_MAX = 300_000;
 const RETRY_MS = 500;
 const DRAIN_MS_MAX = 15_000;
 
-/** Where a proxy stands: before an engine, before a broker, and between the senders of events and the API. */
+/** Where a proxy is placed: before an engine, before a broker, and between the senders of events and the API. */
 export type Proxies = Readonly<Record<Engine | 'api', AimedProxy>> &
   Readonly<Record<string, AimedProxy>>;
 

@@ -75,7 +75,7 @@ describe('role × operation × environment', () => {
     test.each(callers)('of a %s that is %s', async (userType, role) => {
       const beside = stage === 'production' ? live : api;
       const caller = await api.newCaller({ beside, userType, roles: rolesOf(role) });
-      // A key is in its environment, whatever the header says.
+      // A key belongs to its environment; the header has no effect.
       const headers = { 'x-api-key': caller.key, 'x-environment-id': foreign.scope.environment_id };
       const isHuman = userType === 'user';
       const wrong = await wrongCells(closed, headers, (route) => {

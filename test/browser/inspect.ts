@@ -11,7 +11,7 @@ const THEMES = ['light', 'dark'] as const;
 /** With it, pictures of every page are left there, to be looked at. */
 const SCREENSHOTS = process.env['SCREENSHOTS'];
 
-/** No request is under way, and nothing says that it loads. */
+/** No request is pending, and no element shows that it loads. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
   const loading = page.getByText(/^Loading .* …$/);

@@ -9,7 +9,7 @@ const isCounted = (url: string): boolean => new URL(url).pathname.startsWith('/v
 /**
  * The requests to the API that a page makes while it is opened, in rounds: every request of a round is held until the
  * page has nothing more to ask, then all are let through. The number of rounds is the depth of the waterfall,
- * whatever the speed of the machine.
+ * regardless of the speed of the machine.
  */
 export async function roundsOf(page: Page, address: string): Promise<string[][]> {
   const held: Route[] = [];
@@ -21,7 +21,7 @@ export async function roundsOf(page: Page, address: string): Promise<string[][]>
   };
   await page.route((url) => isCounted(url.href), hold);
   await page.goto(address);
-  // A held request is under way: this is reached when the last round was answered and no file is awaited.
+  // A held request is pending: this is reached when the last round was answered and no file is awaited.
   void page.waitForLoadState('networkidle').then(() => (isOver = true));
   while (!isOver || held.length > 0) {
     await atRest(page, held);

@@ -55,7 +55,7 @@ describe('audit chain', () => {
       await tx`set local session_replication_role = replica`;
       await work(tx);
     });
-  /** A transaction that has done its work and stays open until it is told to commit. */
+  /** A transaction that has done its work and stays open until the caller commits it. */
   const held = async (work: (tx: Transaction) => PromiseLike<unknown>) => {
     let open = (): void => {};
     const gate = new Promise<void>((resolve) => (open = resolve));
@@ -73,7 +73,7 @@ describe('audit chain', () => {
   const rowsOf = (tenant_id: string) => admin<{ id: string; sequence: string }[]>`
     select id, sequence from audit_log where tenant_id = ${tenant_id} order by sequence`;
 
-  test('what nobody touched verifies, also after more was written', async () => {
+  test('an unchanged chain verifies, also after further writes', async () => {
     const first = await verifyAuditLog(admin);
     expect(first).toMatchObject({ tenants: 2, rows: 10, broken: [] });
     await write('tenant_b', 2);
@@ -95,7 +95,7 @@ describe('audit chain', () => {
         await tx`delete from audit_log where sequence = ${last!.sequence}`;
       });
 
-    test('leaves chains that hold, and is missed where their heads were kept', async () => {
+    test('a truncated chain verifies; a stored head shows what is missing', async () => {
       const kept = await heads();
       expect(kept.map(({ tenant_id, number }) => [tenant_id, number])).toEqual([
         ['tenant_a', '6'],
@@ -118,7 +118,7 @@ describe('audit chain', () => {
       ]);
     });
 
-    test('a job logs the heads of those who were written about in the last day', async () => {
+    test('a job logs the heads of the tenants with entries in the last day', async () => {
       const lines: unknown[] = [];
       const log = { info: (fields: unknown) => lines.push(fields) } as unknown as Logger;
       const run = async (at: string) => {
@@ -178,7 +178,7 @@ describe('audit chain', () => {
     expect(second).toBeDefined();
   });
 
-  test('a row that was put in below the chained ones is named', async () => {
+  test('a row that was inserted below the chained ones is named', async () => {
     await chainAndSettleAll();
     const [first] = await rowsOf('tenant_b');
     await tamper(async (tx) => {
@@ -189,7 +189,7 @@ describe('audit chain', () => {
     ]);
   });
 
-  test('a transaction that commits late is chained late, and none is passed over', async () => {
+  test('a transaction that commits late is chained late, and none is skipped', async () => {
     const late = await held((tx) => tx`update tenants set name = 'late' where id = 'tenant_a'`);
     await write('tenant_b', 4);
     for (let run = 0; run < 4; run += 1) await chainAll();
@@ -199,7 +199,7 @@ describe('audit chain', () => {
     expect((await verifyAuditLog(admin)).broken).toEqual([]);
   });
 
-  test('what was chained while the mark was held back is settled later, also when nothing more is written', async () => {
+  test('rows that were chained while the mark was behind are settled later, also without further writes', async () => {
     const other = await held((tx) => tx`select pg_current_xact_id()`);
     for (let round = 0; round < 3; round += 1) {
       await write('tenant_a', 2);

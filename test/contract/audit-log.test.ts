@@ -36,7 +36,7 @@ describe('audit log', () => {
   const entries = (entityId: string) =>
     admin<Entry[]>`select * from audit_log where entity_id = ${entityId} order by sequence`;
 
-  test('a record that is made, changed and archived leaves who, what, before and after', async () => {
+  test('creating, changing and archiving a record logs the user, the action, and the values before and after', async () => {
     await api`insert into plans ${api({ id: 'plan_1', ...SCOPE, name: 'Pro' })}`;
     await api.begin(
       (tx) => tx`update plans set name = 'Max', updated_at = now() where id = 'plan_1'`,
@@ -58,7 +58,7 @@ describe('audit log', () => {
     expect(deleted).toMatchObject({ action: 'deleted', before: { name: 'Max' }, after: null });
   });
 
-  test('many rows of one statement are many entries; a write that is taken back leaves none', async () => {
+  test('each row of a statement is one entry; a write that is rolled back leaves none', async () => {
     const plans = Array.from({ length: 20 }, (_, index) => ({
       id: `plan_m${index}`,
       ...SCOPE,
@@ -75,14 +75,14 @@ describe('audit log', () => {
     expect(row!.count).toBe(20);
   });
 
-  test('what a process moves by itself is no change', async () => {
+  test('columns that a process maintains are not logged as changes', async () => {
     await admin`insert into api_keys ${admin({ id: 'secret_u', ...SCOPE, name: 'k', key_hash: Buffer.from('1'), display_id: 'x' })}`;
     await admin`update api_keys set last_used_at = now() where id = 'secret_u'`;
     await admin`update api_keys set name = name, updated_at = now() where id = 'secret_u'`;
     expect((await entries('secret_u')).map(({ action }) => action)).toEqual(['created']);
   });
 
-  test('no secret and no personal data stands in the log', async () => {
+  test('the log contains no secret and no personal data', async () => {
     const canary = 'canary-5d1f';
     const hash = Buffer.from(canary);
     await api`insert into users ${api({ id: 'user_c', tenant_id: 'tenant_a', type: 'user', password_hash: canary })}`;
@@ -111,7 +111,7 @@ describe('audit log', () => {
     expect(email!.after).toEqual({ email: '[personal]' });
   });
 
-  test('processes are named by their job, or by themselves', async () => {
+  test('an entry of a process has the name of its job, or of the process', async () => {
     const job = scopedPool(admin, { scope: null, actor: { kind: 'system', job: 'close-periods' } });
     await job`insert into plans ${job({ id: 'plan_j', ...SCOPE, name: 'J' })}`;
     await admin`insert into plans ${admin({ id: 'plan_p', ...SCOPE, name: 'P' })}`;

@@ -12,7 +12,7 @@ import { poll } from './event-log/contract.ts';
 
 const logger = pino({ level: 'silent' });
 
-/** What every cache promises, whatever it is built on. */
+/** The contract of every cache implementation. */
 function cacheContract(create: () => Promise<Cache>): void {
   let cache: Cache;
   const key = (name: string) => `${name}-${randomBytes(6).toString('hex')}`;
@@ -21,7 +21,7 @@ function cacheContract(create: () => Promise<Cache>): void {
   });
   afterEach(() => cache.close());
 
-  test('a value is there until it is forgotten', async () => {
+  test('a value can be read until it is deleted', async () => {
     const name = key('value');
     expect(await cache.get(name)).toBeNull();
     await cache.set(name, 'ü €', 60_000);
@@ -32,10 +32,10 @@ function cacheContract(create: () => Promise<Cache>): void {
     expect(await cache.get(name)).toBeNull();
   });
 
-  test('or until its time is up', async () => {
+  test('or until it expires', async () => {
     const [short, long] = [key('short'), key('long')];
     await cache.set(long, 'y', 600_000);
-    // Once it is seen in time, however long this process had to stand still before.
+    // One attempt in time is enough: this process may have been paused before.
     await poll(async () => {
       await cache.set(short, 'x', 500);
       return (await cache.get(short)) === 'x';
@@ -44,7 +44,7 @@ function cacheContract(create: () => Promise<Cache>): void {
     expect(await cache.get(long)).toBe('y');
   });
 
-  test('forgetting is heard, until one stops listening', async () => {
+  test('listeners get a notice of each deletion, until they stop listening', async () => {
     const heard: (string | null)[] = [];
     const stop = cache.onForget((name) => heard.push(name));
     const [first, second] = [key('a'), key('b')];
@@ -56,7 +56,7 @@ function cacheContract(create: () => Promise<Cache>): void {
     expect(heard).not.toContain(second);
   });
 
-  test('a bucket gives its burst at once, then refuses', async () => {
+  test('a bucket allows its burst at once, then refuses', async () => {
     const bucket = key('bucket');
     // An hour for each that is missing: nothing fills up again meanwhile that would be seen.
     const limit = { perSecond: 1 / 3_600, burst: 10 };
@@ -71,14 +71,14 @@ function cacheContract(create: () => Promise<Cache>): void {
     expect(cache.limiter.refusal(bucket, limit)?.allowed).toBe(false);
   });
 
-  test('and fills again', async () => {
+  test('and refills', async () => {
     const bucket = key('bucket');
     const limit = { perSecond: 50, burst: 10 };
     expect((await cache.limiter.take(bucket, 30, limit)).allowed).toBe(true);
     await poll(async () => (await cache.limiter.take(bucket, 1, limit)).allowed);
   });
 
-  test('buckets are apart, and takings at the same time are counted each', async () => {
+  test('buckets are independent, and each of several concurrent calls is counted', async () => {
     const [bucket, other] = [key('shared'), key('other')];
     const limit = { perSecond: 0.001, burst: 20 };
     const answers = await Promise.all(
@@ -153,7 +153,7 @@ describeWith('REDIS_URL', 'cache on Redis', (url) => {
     },
   );
 
-  test('a Redis that is away at the start is done without', async () => {
+  test('a Redis that is unreachable at the start is not required', async () => {
     const cache = await connect('redis://127.0.0.1:1');
     expect(await cache.get('x')).toBeNull();
     expect((await cache.limiter.take('x', 1, { perSecond: 1, burst: 1 })).allowed).toBe(true);

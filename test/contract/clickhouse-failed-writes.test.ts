@@ -61,7 +61,7 @@ describeWithPrlimit('embedded ClickHouse, when writes to files fail', () => {
     Number((await clickhouse.rows<[string]>({ sql, params: {} }))[0]![0]);
   const count = () => read('select uniqExact(a) from kept');
 
-  test('an insert is refused as an outage, and its part is set aside by the next process', async () => {
+  test('an insert is refused as an outage, and the next process sets its part aside', async () => {
     await clickhouse.insert('kept', ['a'], rows(0, 1_000));
     limit(20_000);
     await expect(clickhouse.insert('kept', ['a'], rows(1_000, 10_000))).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describeWithPrlimit('embedded ClickHouse, when writes to files fail', () => {
     expect(await count()).toBe(11_000);
   });
 
-  test('a merge ends the process, and the next one has the parts that were merged', async () => {
+  test('a failed merge ends the process, and the next process has the parts as before the merge', async () => {
     limit(20_000);
     const begun = { parts: 0 };
     // The engine merges by itself. A request that the process can no longer answer was not acknowledged.

@@ -38,7 +38,7 @@ describe('embedded ClickHouse process', () => {
     return Number(row![0]);
   };
 
-  test('a wide question takes one thread while small ones are asked', async () => {
+  test('a large query takes one thread while small queries run', async () => {
     const { url } = await start();
     const clickhouse = connect(url);
     const threadsOf = async (limits: QueryLimits) => {
@@ -57,7 +57,7 @@ describe('embedded ClickHouse process', () => {
     await clickhouse.close();
   });
 
-  test('what was acknowledged outlives kill -9, on the same address', async () => {
+  test('acknowledged rows survive kill -9, at the same address', async () => {
     let acknowledged = 0;
     let port: number | undefined;
     for (let round = 0; round < 3; round += 1) {
@@ -76,7 +76,7 @@ describe('embedded ClickHouse process', () => {
         await clickhouse.insert('kept', ['a'], '[1]\n'.repeat(100));
         acknowledged += 100;
       }
-      // One more is under way: it may or may not be kept, but whole.
+      // One more insert is in progress: all of it is stored, or nothing.
       const unknown = clickhouse.insert('kept', ['a'], '[1]\n'.repeat(100)).catch(() => {});
       process.kill(pid, 'SIGKILL');
       await exited;
@@ -89,7 +89,7 @@ describe('embedded ClickHouse process', () => {
     await clickhouse.close();
   });
 
-  test('stops with what runs answered, and starts again with its data', async () => {
+  test('it answers running queries before it stops, and starts again with its data', async () => {
     const first = await start();
     const clickhouse = connect(first.url);
     await clickhouse.command({
@@ -106,7 +106,7 @@ describe('embedded ClickHouse process', () => {
     await again.close();
   });
 
-  test('ends when its parent is killed, and the next start finds the data free', async () => {
+  test('it ends when its parent is killed, and the next start can use the data', async () => {
     const script = fileURLToPath(new URL('./clickhouse/parent.ts', import.meta.url));
     const parent = spawn(process.execPath, [...SOURCE_EXEC_ARGV, script, directory], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -25,7 +25,7 @@ function clickhouseContract(serverUrl: () => string): void {
     clickhouse.rows({ sql, params });
 
   describe('HTTP interface', () => {
-    test('a query in the body, in the URL, or begun in the one and ended in the other', async () => {
+    test('a query in the body, in the URL, or partly in both', async () => {
       expect((await http({}, 'select 1')).text).toBe('1\n');
       expect((await http({ query: 'select 2' }, '')).text).toBe('2\n');
       expect((await http({ query: 'select 3 +' }, ' 4')).text).toBe('7\n');
@@ -46,7 +46,7 @@ function clickhouseContract(serverUrl: () => string): void {
       ]);
     });
 
-    test('format: of the query, else of the request, and named in the answer', async () => {
+    test('the format of the query, else of the request; the answer names it', async () => {
       const csv = await http({ default_format: 'JSONEachRow' }, "select 'a' as x format CSV");
       expect(csv.text).toBe('"a"\n');
       expect(csv.headers.get('x-clickhouse-format')).toBe('CSV');
@@ -99,14 +99,14 @@ function clickhouseContract(serverUrl: () => string): void {
       expect(bytes.readBigUInt64LE()).toBe(12_345n);
     });
 
-    test('a parameter of an earlier query is not there for the next', async () => {
+    test('the parameters of a query do not exist for the next query', async () => {
       for (let i = 0; i < 20; i += 1) await rows('select {gone:UInt8}', { gone: 1 });
       for (let i = 0; i < 20; i += 1) {
         expect((await http({}, 'select {gone:UInt8}')).exceptionCode).toBe('456');
       }
     });
 
-    test('a setting holds for its own query', async () => {
+    test('a setting applies to its own query only', async () => {
       const read = "select getSetting('max_block_size')";
       const usual = (await http({}, read)).text;
       expect((await http({ max_block_size: '1234' }, read)).text).toBe('1234\n');
@@ -114,7 +114,7 @@ function clickhouseContract(serverUrl: () => string): void {
       expect((await http({ no_such_setting: '1' }, 'select 1')).exceptionCode).toBe('115');
     });
 
-    test('a failed query answers its code and a status, and harms no later one', async () => {
+    test('a failed query answers its code and a status, and does not affect later queries', async () => {
       const missing = await http({}, 'select * from missing');
       expect([missing.status, missing.exceptionCode]).toEqual([404, '60']);
       expect(missing.text).toMatch(/^Code: 60\. DB::Exception: .*\(UNKNOWN_TABLE\)/s);
@@ -127,7 +127,7 @@ function clickhouseContract(serverUrl: () => string): void {
       expect(await rows('select 1')).toEqual([[1]]);
     });
 
-    test('a query that fails after many rows never answers the rows before', async () => {
+    test('a query that fails after many rows answers none of them', async () => {
       const sql = 'select throwIf(number = 3000000) from numbers(4000000)';
       await expect(rows(sql)).rejects.toMatchObject({ code: '395' });
       await expect(clickhouse.bytes({ sql, params: {} }, 'RowBinary')).rejects.toMatchObject({
@@ -167,7 +167,7 @@ function clickhouseContract(serverUrl: () => string): void {
       expect((await rawHttp(url.toString())({}, 'select 1')).exceptionCode).toBe('516');
     });
 
-    test("the driver's own ways: typed rows, streams, inserts of objects", async () => {
+    test('the interface of the driver: typed rows, streams, inserts of objects', async () => {
       const url = new URL(database.url);
       const client = createClient({
         url: url.toString(),
@@ -211,7 +211,7 @@ function clickhouseContract(serverUrl: () => string): void {
   });
 
   describe('inserts', () => {
-    test('rows are visible when the insert has been answered, and none after a bad row', async () => {
+    test('rows are visible when the insert has been answered; an insert with an invalid row writes none', async () => {
       await run('create table inserted (a UInt64) engine = MergeTree order by a');
       for (let i = 0; i < 10; i += 1) {
         await clickhouse.insert('inserted', ['a'], `[${i}]\n`);

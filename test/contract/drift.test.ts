@@ -65,7 +65,7 @@ describe('the drift check', () => {
     ).toEqual(['field POST /plans name', 'field POST /plans ?expand']);
   });
 
-  test('what is not listed is unlisted; what is listed by name or pattern is not', () => {
+  test('a difference is unlisted unless the list has its name or a matching pattern', () => {
     const differences = compare(new Map(), reference(wanted, operation({ name: 'GET /plans/{}' })));
     expect(report(differences, nothingMeant).unlisted).toHaveLength(2);
     const meant = { ...nothingMeant, route: { 'GET /plans*': 'not offered yet' } };
@@ -88,14 +88,14 @@ describe('the drift check', () => {
 });
 
 const present = readReference(CONTRACT_DIRECTORY) !== null;
-// Where the contract is not at hand the suite stands in the summary as skipped, with the reason.
+// Without the contract the summary lists the suite as skipped, with the reason.
 const describeDrift = present ? describe : describe.skip;
 describeDrift(present ? 'drift' : 'drift [needs SHARED_DIRECTORY]', () => {
-  test('every difference from the reference is one that is meant, with its rule', () => {
+  test('every difference from the reference is intended and has its rule', () => {
     expect(runDrift()!.unlisted).toEqual([]);
   });
 
-  test('every entry of the list is a difference that there is', () => {
+  test('every entry of the list matches an existing difference', () => {
     expect(runDrift()!.stale).toEqual([]);
   });
 

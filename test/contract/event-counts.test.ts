@@ -100,7 +100,7 @@ describe('counts of events', () => {
     return [total_count, events.map(({ event_id }) => event_id)];
   };
 
-  test('each event once, whatever a replay left twice, in whichever partition of the log', async () => {
+  test('each event counts once, also when a replay stored it twice, in any partition of the log', async () => {
     const events = [
       raw(0),
       raw(0, { partition: 1, event_id: 'other' }), // the same position of another partition
@@ -150,7 +150,7 @@ describe('counts of events', () => {
     expect(await counts({ environment_id: 'env_2' })).toEqual(none);
   });
 
-  test('what was taken back is accepted and not metered', async () => {
+  test('voided events count as accepted and not as metered', async () => {
     const events = [raw(0), raw(1)];
     await store.appendRawEvents(events);
     await store.appendUsage(events.map((row) => usage(row)));
@@ -203,14 +203,14 @@ describe('counts of events', () => {
       });
     });
 
-    test('they are gathered in little memory', async () => {
+    test('reading them takes little memory', async () => {
       // A set of their hashes takes 48 MB, the bitmaps less than 4.
       const limits = { ...READING, memoryBytes: 24_000_000, threads: 1 };
       const [row] = await test_.clickhouse.rows(acceptedCounts(question), { limits });
       expect(row).toEqual([0, String(EVENTS), String(EVENTS / 10)]);
     });
 
-    test('rejections: only events of their customers are looked through', async () => {
+    test('rejections: only the events of the given customers are read', async () => {
       const limits = { ...READING, rowsRead: 40_000 };
       const asked = () => test_.clickhouse.rows(rejectedCount(question), { limits });
       expect(await asked()).toEqual([['0']]);

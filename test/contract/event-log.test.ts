@@ -41,7 +41,7 @@ describeWith('KAFKA_BROKERS', 'event log on Kafka', (list) => {
 
   async function kafkaLog(partitions: number) {
     const topic = `contract-${randomBytes(6).toString('hex')}`;
-    // A member that stands still for a while is none that has vanished; the one that does is another process.
+    // A paused member has not left the group; a member that leaves is another process.
     const common = {
       brokers, topic, partitions, logger, replicationFactor: brokers.length >= 3 ? 3 : 1, sessionTimeoutMs: 20_000, appendDeadlineMs: WAIT_MS,
     }; // prettier-ignore
@@ -80,7 +80,7 @@ describeWith('KAFKA_BROKERS', 'event log on Kafka', (list) => {
 
   eventLogContract(kafkaLog);
 
-  test('a resize: edges that have not heard of it are refused, readers drain first', async () => {
+  test('a resize: edges that still use the old epoch are refused, readers drain it first', async () => {
     const subject = await kafkaLog(2);
     const log = await subject.open();
     const edge = await subject.open();
@@ -108,7 +108,7 @@ describeWith('KAFKA_BROKERS', 'event log on Kafka', (list) => {
     await subject.close();
   });
 
-  test('a topic that could lose acknowledged events is refused with the command that mends it', async () => {
+  test('a topic that could lose acknowledged events is refused with the command that corrects it', async () => {
     const subject = await kafkaLog(1);
     const { topic } = JSON.parse(subject.address) as { topic: string };
     await (await subject.open()).close();
@@ -219,7 +219,7 @@ describe('resizing the log in Postgres', () => {
     await subject.close();
   });
 
-  test('opens the next epoch; who still appends to the old one is told', async () => {
+  test('opens the next epoch; a process that still appends to the old one gets an error', async () => {
     await other.append([record(1, 'old')]);
     expect(await log.resize(5)).toBe(1);
     expect([log.epoch, log.partitions]).toEqual([1, 5]);
@@ -264,7 +264,7 @@ describe('resizing the log in Postgres', () => {
     await reading.stop();
   });
 
-  test('what the reader has drained is drained, whatever the log knows of its commits', async () => {
+  test('an epoch is drained when the reader has processed it, also without commits in the log', async () => {
     for (let n = 0; n < 6; n++) await log.append([record(n % 2, `old-${n}`)]);
     await log.resize(3);
     await log.append([record(2, 'new')]);

@@ -82,11 +82,11 @@ describe('looking for events by id', () => {
   });
 });
 
-test('events that were stored before there were places are found', async () => {
+test('events that were stored before the table of places existed are found', async () => {
   const test_ = await createTestClickHouse();
   const run = (sql: string) => test_.clickhouse.command({ sql, params: {} });
   try {
-    // As an installation stands that has not taken the migration.
+    // The state of an installation without the migration.
     await run('drop view event_places_mv_v1');
     await run('drop table event_places_v1');
     await run(`alter table schema_migrations delete where name = '0003_event_places.sql'

@@ -66,7 +66,7 @@ describe('event reader', () => {
   const found = async (given: Partial<EventSearch>) =>
     (await reader.search(search(given))).events.map((event) => event.event_id);
 
-  test('history: copies newest first, which one counts, what was counted, rejected, taken back', async () => {
+  test('history: copies newest first, the canonical copy, and what was metered, rejected and voided', async () => {
     const copies = Array.from({ length: 60 }, (_, n) =>
       raw(n, { event_id: 'same', is_canonical: n === 0, external_customer_id: `c${n % 3}` }),
     );
@@ -155,7 +155,7 @@ describe('event reader', () => {
     expect(await found({ cursor: { ...cursor, side: 'before' } })).toEqual(['e3']);
   });
 
-  test('hostile property names and values are values', async () => {
+  test('hostile property names and values are treated as data', async () => {
     const names = [`'`, '\\', `') or 1=1 --`, '{x:String}', '`', '\0', '"', 'a.b', '€'];
     await store.appendRawEvents(
       names.map((name, n) => raw(n, { properties: JSON.stringify({ [name]: name }) })),
@@ -259,7 +259,7 @@ describe('event reader', () => {
       }
     });
 
-    test('an event that was taken back does not count; nothing counts as 0', async () => {
+    test('a voided event does not count; without events the count is 0', async () => {
       const count = question({ aggregation: 'COUNT', property_name: null });
       const before = Number((await reader.aggregate(count)).value);
       await store.appendVoids([

@@ -48,7 +48,7 @@ describe('an export of events with long properties', () => {
       } as never,
     );
 
-  test('more than one answer may hold: asked for in smaller pages, each event once', async () => {
+  test('more than one answer may contain: read in smaller pages, each event once', async () => {
     const { text, rows, next_cursor } = await exported(40_000);
     const ids = text
       .trimEnd()
@@ -58,7 +58,7 @@ describe('an export of events with long properties', () => {
     expect(ids).toEqual(Array.from({ length: EVENTS }, (_, n) => `event-${n}`));
   });
 
-  test('not even one fits: refused', async () => {
+  test('a single event that does not fit is refused', async () => {
     await expect(exported(3_000)).rejects.toMatchObject({ code: 'usage_query_too_large' });
   });
 });

@@ -15,7 +15,7 @@ describe('outbox', () => {
 
   const written = () => database.pool`select * from outbox order by sequence`;
 
-  test('a notification is there when its transaction is, and only then', async () => {
+  test('a notification exists exactly when its transaction is committed', async () => {
     await expect(
       database.pool.begin(async (tx) => {
         await writeOutbox(tx, scope, 'customer.created', { customer: { id: 'cust_1' } });

@@ -71,7 +71,7 @@ describe('a page of the list of touched buckets', () => {
   });
 });
 
-test('a page of the slots of a group: reads what it answers', async () => {
+test('a page of the slots of a group reads only the rows that it returns', async () => {
   const test_ = await createTestClickHouse();
   const run = (sql: string) => test_.clickhouse.command({ sql, params: {} });
   try {

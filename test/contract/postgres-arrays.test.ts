@@ -33,7 +33,7 @@ describe('arrays', () => {
     for (const { element } of rows) expect(ARRAYS_OF).toHaveProperty(element);
   });
 
-  test('elements come back as they were sent, as the server understood them', () =>
+  test('elements are returned as the server stored them', () =>
     fc.assert(
       fc.asyncProperty(fc.array(fc.option(text), { maxLength: 8 }), async (values) => {
         const rows = await database.pool`

@@ -116,7 +116,7 @@ describe('the pool of jobs and the stream, when connections are lost', () => {
     await expect(pool`select value from probes`).resolves.toEqual([]);
   });
 
-  test('reserved connections that an outage took are there again', async () => {
+  test('reserved connections are available again after an outage', async () => {
     await relay.refuse();
     for (let call = 0; call < 3 * LANES; call += 1) {
       const connection = await pool.reserve();
@@ -133,7 +133,7 @@ describe('the pool of jobs and the stream, when connections are lost', () => {
     connection.release();
   });
 
-  test('a listener hears again after its connection was lost, until it stops', async () => {
+  test('a listener receives notices again after its connection was lost, until it stops', async () => {
     const heard: string[] = [];
     let times = 0;
     const { unlisten } = await pool.listen(
@@ -164,7 +164,7 @@ describe('the pool of jobs and the stream, when connections are lost', () => {
     await until(async () => !(await isListening()));
   });
 
-  test('the end of a pool ends its listeners and waits for what has begun', async () => {
+  test('ending a pool ends its listeners and waits for running statements', async () => {
     const ending = connectPostgres({
       url: database.url,
       applicationName: 'ending',
@@ -180,7 +180,7 @@ describe('the pool of jobs and the stream, when connections are lost', () => {
     await until(async () => (await connections('ending')) === 0);
   });
 
-  test('a pool that ends early refuses what waits', async () => {
+  test('a pool that ends early refuses waiting statements', async () => {
     const ending = connectPostgres({
       url: database.url,
       applicationName: 'early',

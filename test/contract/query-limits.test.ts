@@ -35,7 +35,7 @@ describe('a statement that ran into a limit', () => {
   });
 });
 
-describe('no statement without limits', () => {
+describe('every statement has limits', () => {
   let server: Server;
   let clickhouse: ClickHouse;
   let asked: URLSearchParams[];
@@ -89,7 +89,7 @@ describe('no statement without limits', () => {
   );
 });
 
-describe('a question that reaches a limit', () => {
+describe('a query that reaches a limit', () => {
   let test_: TestClickHouse;
   beforeAll(async () => {
     test_ = await createTestClickHouse();
@@ -129,7 +129,7 @@ describe('a question that reaches a limit', () => {
   test('is answered within them', async () => {
     expect((await aggregate({})).value).toBe('2000');
   });
-  test('a filter with a hundred thousand values is refused before it is asked', async () => {
+  test('a filter with a hundred thousand values is refused before the query is sent', async () => {
     const tokens = Array.from({ length: 100_000 }, (_, n) => `value-${n}`);
     await expect(aggregate({}, { user: tokens })).rejects.toMatchObject({
       kind: 'invalid',
@@ -150,7 +150,7 @@ describe('a question that reaches a limit', () => {
 });
 
 describe('turns of a tenant', () => {
-  test('two at a time, twenty wait, the next is told to come again; another tenant does not wait', async () => {
+  test('two run, twenty wait, the next is refused with Retry-After; another tenant does not wait', async () => {
     const turns = new TenantTurns();
     let running = 0;
     let most = 0;

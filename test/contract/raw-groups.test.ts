@@ -155,7 +155,7 @@ describe(`usage by any property, from events (seed ${SEED})`, () => {
   });
   afterAll(() => test_.drop());
 
-  test('is what counting one by one makes it', async () => {
+  test('equals the count of single events', async () => {
     for (let n = 0; n < 120; n += 1) {
       const version = randomVersion();
       const query = randomQuery(version);

@@ -194,7 +194,7 @@ describe('searching', () => {
     );
   }, 1_800_000);
 
-  test('pages far down are the same pages', async () => {
+  test('pages at a large offset are the same pages', async () => {
     await pool`
       insert into things (id, status, created_at)
       select 'deep_' || lpad(n::text, 5, '0'), 'deep', '2026-01-01'::timestamptz + (n / 3) * interval '1 hour'

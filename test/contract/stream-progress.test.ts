@@ -136,7 +136,7 @@ describe('progress of a partition', () => {
     expect(bounds.watermarks).toEqual({ 1: packPosition(0, 2n, 0), 3: 0n });
   });
 
-  test('a batch that does not begin where progress stands is refused', async () => {
+  test('a batch that does not begin at the current progress is refused', async () => {
     await takePartition(database.pool, at);
     const gap = { ...at, generation: '1', from: 1n, to: 2n, catalogVersion: 0 };
     expect(await moveProgress(database.pool, [gap])).toEqual([]);
@@ -177,7 +177,7 @@ describe('seals', () => {
   const record = (seal: bigint, watermarks = {}, completedVersions: string[] = []) =>
     recordSeal(database.pool, { seal, watermarks, listedSince: 1_000, completedVersions });
 
-  test('one sealer at a time; a released or lapsed lease makes way for the next generation', async () => {
+  test('one sealer at a time; after a released or expired lease the next generation begins', async () => {
     const first = await takeSealer(database.pool, 60);
     expect(first).toEqual({ generation: 1n, lastNumber: 0n, listedSince: null });
     expect(await takeSealer(database.pool, 60)).toBeNull();
@@ -188,7 +188,7 @@ describe('seals', () => {
     expect(await renewSealer(database.pool, 3n, 60)).toBe(true);
   });
 
-  test('a seal counts once it is recorded, and only for readers that came after', async () => {
+  test('a seal counts from the time at which it is recorded, and only for later readers', async () => {
     await takeSealer(database.pool, 60);
     const before = await readUsageBounds(database.pool, []);
     const seal = packSeal(1n, 1n);
@@ -208,7 +208,7 @@ describe('seals', () => {
     expect(await record(packSeal(2n, 3n))).toBe(false);
   });
 
-  test('what was sealed from scratch is counted again, and complete when the recount agrees', async () => {
+  test('buckets that were sealed from scratch are recounted, and complete if the recount is equal', async () => {
     await newVersion('meterv_1');
     await database.pool`update meter_versions set backfill_state = 'sealing'`;
     await takeSealer(database.pool, 60);

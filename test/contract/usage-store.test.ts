@@ -87,7 +87,7 @@ describe('usage store', () => {
     });
 
   describe('events', () => {
-    test('texts come back as they went in', async () => {
+    test('texts are returned unchanged', async () => {
       const rows = [
         raw({ event_id: 'quote " back \\ line \n tab \t nul \0 € 😀' }),
         raw({
@@ -284,7 +284,7 @@ describe('usage store', () => {
       expect(await storedDays('event_count, sum')).toEqual([['0', '0']]);
     });
 
-    test('a void takes its target out and marks the buckets; an emptied bucket becomes empty', async () => {
+    test('a void removes its target and marks the buckets; a bucket without rows becomes empty', async () => {
       await store.appendUsage([usage({ value: '3' })]);
       const bounds = { watermarks: { 0: at(9) }, liveUntil: new Map() };
       await store.recomputeBuckets([bucket('DAY', MIDNIGHT), bucket('15MIN', NOON)], bounds, 1n);
@@ -315,7 +315,7 @@ describe('usage store', () => {
       expect(await storedDays('event_count, sum, seal')).toEqual([['0', '0', '3']]);
     });
 
-    test('unique values lie one by one under their seal', async () => {
+    test('unique values are stored one by one under their seal', async () => {
       const hash = (letter: string) => letter.repeat(32);
       await store.appendUsage([
         usage({ unique_hash: hash('a') }),

@@ -33,7 +33,7 @@ async function writeUsage(
   });
 }
 
-describe('usage of everybody by windows that no whole day fits into', () => {
+describe('usage of all customers by windows shorter than a day', () => {
   let test_: TestClickHouse;
   const sealedBelow: WatermarkVector = { 0: packPosition(0, 1_000n, 0) };
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe('usage of everybody by windows that no whole day fits into', () => {
   const HOUR_MS = 3_600_000;
   const anHour = CUSTOMERS * 4 * 2;
 
-  test('days of another zone: added up where they lie, late events included', async () => {
+  test('days of another zone are summed in that zone, with late events', async () => {
     const rows = await ask('DAY', 'Asia/Kathmandu', START, START + DAYS * DAY_MS);
     expect(rows).toEqual([
       ['02-28T18:15', anHour * 18.25 + 4],
@@ -119,7 +119,7 @@ describe('usage of everybody by windows that no whole day fits into', () => {
     ]);
   });
 
-  test('minutes are read bucket by bucket, and these are too many', async () => {
+  test('minutes are read bucket by bucket, up to a limit', async () => {
     await expect(ask('MINUTE', 'UTC', START, START + DAYS * DAY_MS)).rejects.toMatchObject({
       code: 'usage_query_too_large',
     });

@@ -45,7 +45,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('an answer of very many rows', () => {
-  test('is put together in pieces, and others go on in between', async () => {
+  test('is decoded in pieces, and other requests run in between', async () => {
     const plan = planQuery(MONTH_OF_MINUTES, [], new Map());
     expect(plan.cells).toHaveLength(44_640);
     const tally = new UsageTally(plan);
@@ -56,7 +56,7 @@ describe('an answer of very many rows', () => {
     expect(turns).toBeGreaterThanOrEqual(44);
   });
 
-  test('a piece has an end, and the next one begins behind it', async () => {
+  test('a piece ends, and the next piece begins after it', async () => {
     const pieces = new Pieces();
     const until = () => {
       for (let rows = 1; ; rows += 1) if (pieces.isDone()) return rows;

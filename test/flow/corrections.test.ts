@@ -47,7 +47,7 @@ describe('corrections', () => {
       .filter(({ kind }) => kind === 'void').length;
   };
 
-  test('202: the usage goes, the copies stay, the debugger says voided and by whom it was asked', async () => {
+  test('202: the usage is removed, the copies stay, the debugger shows the void and its user', async () => {
     const { event_name, meter } = await aMeter();
     await world.send([event(event_name, 'w1', 5), event(event_name, 'w2', 7)]);
     await world.settled();
@@ -74,7 +74,7 @@ describe('corrections', () => {
     expect(list.items).toEqual([found]);
   });
 
-  test('202 again: the first correction is answered, and nothing new is logged', async () => {
+  test('202 again: answers the first correction, and logs nothing new', async () => {
     const { event_name, meter } = await aMeter();
     await world.send([event(event_name, 'twice', 5), event(event_name, 'other', 1)]);
     await world.settled();
@@ -165,7 +165,7 @@ describe('corrections', () => {
     await usageBecomes(later, 6);
   });
 
-  test('a finalized invoice stands and reports the difference; a draft is computed again', async () => {
+  test('a finalized invoice stays unchanged and reports the difference; a draft is computed again', async () => {
     const { catalog, api } = world;
     api.clock.set('2026-03-20T00:00:00.000Z');
     const plan = await catalog.plan();

@@ -1,7 +1,7 @@
 import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
 import { eventually } from '../support/metering-world.ts';
 
-/** Reliability S31: who a customer was, and what its events said, is gone; what was billed stands. */
+/** Reliability S31: the identity of a customer and the properties of its events are deleted; invoices stay. */
 describe('erasure of a customer', () => {
   let world: PipelineWorld;
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('erasure of a customer', () => {
     return found;
   };
 
-  test('202: the record, the snapshots and the properties go; usage, invoices and ids stay', async () => {
+  test('202: the record, the snapshots and the properties are deleted; usage, invoices and ids stay', async () => {
     const { api, catalog } = world;
     const event_name = 'erased_usage';
     const sum = await catalog.meter({ type: 'SUM', field: 'v' }, { event_name });
@@ -133,7 +133,7 @@ describe('erasure of a customer', () => {
     expect((await erase()).body.id).not.toBe(body.id);
   });
 
-  test('a meter made later counts what can still be read, and says how many events cannot', async () => {
+  test('a later meter counts the readable events, and reports the number of unreadable ones', async () => {
     const { api, catalog } = world;
     const event_name = 'erased_before';
     const first = await catalog.meter({ type: 'SUM', field: 'v' }, { event_name });

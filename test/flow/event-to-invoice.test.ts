@@ -162,7 +162,7 @@ test('events with duplicates and late ones become lines that equal a recount of 
     finals.push(final);
   }
 
-  // After finalization: the invoice stands, its usage read again is the same, and what came is shown.
+  // After finalization: the invoice stays unchanged, its usage reads the same again, and late usage is shown.
   await world.send(generate(37, 400, names, event));
   await world.settled();
   await untilSealed();

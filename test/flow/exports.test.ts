@@ -91,7 +91,7 @@ describe('GET /events/export', () => {
     expect(parts).toBe(3);
   });
 
-  test('what a spreadsheet would run is text; what was sent comes back', async () => {
+  test('formulas of spreadsheets are exported as text; values are returned as sent', async () => {
     const { rows } = await whole(
       '/events/export',
       `${RANGE}&limit=200&event_name=call&external_customer_id=%3Dc0`,
@@ -155,7 +155,7 @@ describe('GET /usage/export', () => {
       expect(Number(rows[index].quantity)).toBe(await usageOf(customer));
   });
 
-  test('a bucketed meter has its own buckets, whatever windows are asked for', async () => {
+  test('a bucketed meter has its own buckets, whatever windows are requested', async () => {
     const peak = await world.catalog.meter(
       { type: 'MAX', field: 'n', bucket_size: 'HOUR' },
       { event_name: 'call' },

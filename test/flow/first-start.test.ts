@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { copyBuiltTree, runIn, type Command } from '../support/built-tree.ts';
 import { describeAsRoot } from '../support/requires.ts';
 
-/** What a newcomer meets: `npm start` in a fresh clone, wherever it lies, and what stands in its way. */
+/** What a newcomer meets: `npm start` in a fresh clone, in any directory, and the obstacles that it reports. */
 let home: string;
 let clone: string;
 beforeAll(() => {

@@ -49,7 +49,7 @@ const countedIds = async (versionId: string) =>
   (await storedUsage(world.clickhouse, versionId)).length;
 
 describe('the log is not the one that was read', () => {
-  test('it lost its tail: the partition stops for good, also when new events lift the end', async () => {
+  test('it lost its tail: the partition stays stopped, also after new events', async () => {
     const version = await world.createMeter({ type: 'COUNT' });
     const stream = await world.startStream();
     await send(0, 100);
@@ -74,7 +74,7 @@ describe('the log is not the one that was read', () => {
     expect(await countedIds(version.id)).toBe(170);
   });
 
-  test('new events lifted its end before the stream came back: the last record is another one', async () => {
+  test('new events were appended before the stream restarted: the last record is a different one', async () => {
     const version = await world.createMeter({ type: 'COUNT' });
     const stream = await world.startStream();
     await send(0, 100);
@@ -89,7 +89,7 @@ describe('the log is not the one that was read', () => {
     expect(await countedIds(version.id)).toBe(160);
   });
 
-  test('the database was put back: positions that the usage store holds are not given out again', async () => {
+  test('the database was restored to an earlier state: positions in the usage store are not assigned again', async () => {
     const version = await world.createMeter({ type: 'COUNT' });
     const stream = await world.startStream();
     await send(0, 100);
@@ -116,7 +116,7 @@ describe('the log is not the one that was read', () => {
     expect(await countedIds(version.id)).toBe(410);
   });
 
-  test('records left the log unprocessed: what is still there is counted in a new epoch', async () => {
+  test('records left the log unprocessed: the remaining ones are counted in a new epoch', async () => {
     const version = await world.createMeter({ type: 'COUNT' });
     await send(0, 100);
     for (const { partition, next } of await world.eventLog.positions('nobody'))

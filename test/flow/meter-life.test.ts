@@ -31,7 +31,7 @@ describe('the life of a meter behind the real stream', () => {
   const hasEnded = ({ live }: { live: { live_until: string | null }[] }) =>
     live.length === 2 && live.every(({ live_until }) => live_until !== null);
 
-  test('usage of a meter without earlier events is answered at once, and is whole soon', async () => {
+  test('usage of a meter without earlier events is answered at once, and is soon complete', async () => {
     const meter = await world.catalog.meter({ type: 'COUNT' }, { event_name: 'brand new' });
     // It is answered from raw events until the stream has looked for earlier ones.
     expect((await usage(meter)).status).toBe(200);
@@ -49,7 +49,7 @@ describe('the life of a meter behind the real stream', () => {
     expect((await usage(meter)).body.value).toBe(2);
   });
 
-  test('an edit: the version before it goes on until the new one is verified, and rates older periods', async () => {
+  test('an edit: the previous version stays in force until the new one is verified, and rates older periods', async () => {
     const meter = await world.catalog.meter({ type: 'SUM', field: 'v' }, { event_name: 'edits' });
     await world.send(Array.from({ length: 30 }, (_, n) => event('edits', `e${n}`, n)));
     await world.settled();
@@ -59,7 +59,7 @@ describe('the life of a meter behind the real stream', () => {
       effective_from: '2026-06-10T00:00:00Z',
     });
     expect(status).toBe(200);
-    // Whatever the backfill's state, the answer is one version's, whole.
+    // In every state of the backfill the answer is complete and of one version.
     const range = { start_time: '2026-06-10T00:00:00Z' };
     await eventually(async () => {
       const { body } = await usage(meter, range);
@@ -78,7 +78,7 @@ describe('the life of a meter behind the real stream', () => {
     expect(first).toMatchObject({ version: 1, backfill: { state: 'complete' } });
   });
 
-  test('disable under load: what comes after its end is not metered, and the debugger says why', async () => {
+  test('disable under load: events after its end are not metered, and the debugger gives the reason', async () => {
     const { api } = world;
     const meter = await world.catalog.meter({ type: 'COUNT' }, { event_name: 'ends' });
     let sent = 0;
@@ -89,7 +89,7 @@ describe('the life of a meter behind the real stream', () => {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     })();
-    // A disabled meter ends where the stream stands, so something must be counted before it ends.
+    // A disabled meter ends at the progress of the stream, so an event must be counted before.
     await eventually(async () => expect((await usage(meter)).body.value).toBeGreaterThan(100));
     expect((await api.post(`/v1/meters/${meter.id}/disable`)).status).toBe(200);
     // Every partition notices the end at a batch of its own; what is sent from then on comes after it.
@@ -131,7 +131,7 @@ describe('the life of a meter behind the real stream', () => {
     });
   });
 
-  test('a disabled meter: questions about properties that it does not keep end where it ended', async () => {
+  test('a disabled meter: queries by properties that it does not store end at its end', async () => {
     const { api } = world;
     const summed = await world.catalog.meter({ type: 'SUM', field: 'v' }, { event_name: 'over' });
     const computed = await world.catalog.meter(

@@ -80,7 +80,7 @@ describe(`verification of meter versions (seed ${SEED})`, () => {
     }
   });
 
-  test('a row that went missing is found: the version goes live for nobody until it is backfilled again', async () => {
+  test('a missing row is found: the version is not used until it is backfilled again', async () => {
     await world.startStream();
     await world.send(events(300));
     await world.untilPassed();

@@ -55,7 +55,7 @@ describe(`meter versions under load (seed ${SEED})`, () => {
     );
   };
 
-  test('a meter made on an empty, idle log is whole at once', async () => {
+  test('a meter that is created on an empty, idle log is complete at once', async () => {
     await world.startStream();
     const made = await world.createMeter({ type: 'COUNT' });
     await untilComplete(made);
@@ -72,7 +72,7 @@ describe(`meter versions under load (seed ${SEED})`, () => {
     ]);
   });
 
-  test('one made before the stream ever ran counts from the first event', async () => {
+  test('a meter that is created before the first start of the stream counts from the first event', async () => {
     const made = await world.createMeter({ type: 'SUM', field: 'tokens' });
     await sendSome(300);
     await world.startStream();
@@ -82,7 +82,7 @@ describe(`meter versions under load (seed ${SEED})`, () => {
     expect(await storedUsage(world.clickhouse, made.id)).toEqual(expected);
   });
 
-  test('made, edited and ended while events come in, with kills: equal to a recount from scratch', async () => {
+  test('meters are created, edited and ended during ingestion, with kills: usage equals a recount', async () => {
     const first = await world.createMeter({ type: 'COUNT', meter_id: 'meter_edited' });
     const versions = [first];
     const crashes =
@@ -153,7 +153,7 @@ describe(`meter versions under load (seed ${SEED})`, () => {
     expect(stored.filter(countsIn)).toEqual(recount(log, first).filter(countsIn));
   });
 
-  test('the backfill says how much it replayed and what it could not meter', async () => {
+  test('the backfill reports how many events it replayed and which it could not meter', async () => {
     await world.startStream();
     await sendSome(500);
     await world.untilPassed();

@@ -116,7 +116,7 @@ describe(`buckets and seals (seed ${SEED})`, () => {
     return row!.map(Number);
   };
 
-  test('dropped and rebuilt, they answer as before, and as the rows alone do', async () => {
+  test('after a rebuild they answer the same as before, and the same as the rows alone', async () => {
     await world.startStream();
     await sendSome(1_500);
     await world.untilPassed();
@@ -180,7 +180,7 @@ describe(`buckets and seals (seed ${SEED})`, () => {
     expect(await read()).toEqual(right);
   });
 
-  test('a sealer that is killed between computing and recording leaves nothing that counts', async () => {
+  test('a sealer that is killed between computing and recording leaves no bucket that is used', async () => {
     const stream = await world.startStream();
     await sendSome(400);
     await world.untilPassed();
@@ -202,7 +202,7 @@ describe(`buckets and seals (seed ${SEED})`, () => {
     expect((await verifyBuckets(world)).differences).toEqual([]);
   });
 
-  test('what the reader answers is what the pure aggregator makes of the log', async () => {
+  test('the reader answers the same as the pure aggregator over the log', async () => {
     await world.startStream();
     await sendSome(800);
     await world.untilPassed();

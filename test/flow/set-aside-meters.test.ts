@@ -37,7 +37,7 @@ describe('a meter that cannot be evaluated', () => {
   });
 
   let made = 0;
-  /** A version as it stands in the database, whatever the rules say today. */
+  /** A version as stored in the database, without the checks of today's rules. */
   const storedVersion = (
     aggregation: object,
     scope = { tenant_id: 'tenant_a', environment_id: 'env_a' },
@@ -77,7 +77,7 @@ describe('a meter that cannot be evaluated', () => {
       usageEvent({ event_id: `e${from + n}`, properties: `{"v":${from + n}}`, ...more }),
     );
 
-  test('is set aside when it is loaded: its tenant is told, and everybody else’s events count', async () => {
+  test('is set aside when it is loaded: its tenant is notified, and the events of all others count', async () => {
     const poisoned = await storedVersion({ expression: POISON });
     const own = await world.createMeter({ type: 'SUM', field: 'v' });
     const others = await storedVersion({ expression: 'v * 10' }, OTHER);
@@ -144,7 +144,7 @@ describe('a meter that cannot be evaluated', () => {
     await stream.close();
   });
 
-  test('ends no process: killed right after the mark, the stream comes back to it and goes on', async () => {
+  test('ends no process: killed right after the mark, the stream restarts and continues', async () => {
     const poisoned = await storedVersion({ expression: POISON });
     const damaged = await storedVersion({ field: { toString: null, valueOf: null } as never });
     const others = await storedVersion({ field: 'v' }, OTHER);
@@ -166,7 +166,7 @@ describe('a meter that cannot be evaluated', () => {
     );
   });
 
-  test('one that has ended keeps its end; setting it aside again changes and tells nothing', async () => {
+  test('an ended meter keeps its end; setting it aside again changes and reports nothing', async () => {
     const poisoned = await storedVersion({ expression: POISON });
     await world.pool.begin((tx) => endMeterVersion(tx, SCOPE, poisoned.id, 'user_a'));
     const before = await stateOf(poisoned.id);
@@ -205,7 +205,7 @@ describe('usage of a meter that is set aside', () => {
   const versions = async (meter: { id: string }) =>
     (await world.api.get(`/v1/meters/${meter.id}/versions`)).body.items;
 
-  test('is refused by name, billing of others goes on, and an edit takes the meter in again', async () => {
+  test('is refused by name, billing of others continues, and an edit puts the meter in force again', async () => {
     const { api, catalog } = world;
     const healthy = await catalog.meter({ type: 'SUM', field: 'v' }, { event_name: 'healthy' });
     const template = (await api.get(`/v1/meters/${healthy.id}`)).body as Meter;

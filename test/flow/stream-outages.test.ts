@@ -60,7 +60,7 @@ describe('outages of ClickHouse', () => {
     const expected = recount(await readLog(world.pool), version);
     expect(await storedUsage(world.clickhouse, version.id)).toEqual(expected);
   };
-  /** The fault lasts while events come in; the watermarks stand still; then it ends. */
+  /** The fault lasts while events come in; the watermarks do not move; then it ends. */
   const duringFault = async (begin: () => unknown, end: () => unknown) => {
     const before = await watermarks();
     await begin();
@@ -108,7 +108,7 @@ describe('outages of ClickHouse', () => {
       ),
   );
 
-  test('a view that throws: rows may be there, their marks come with the repetition', async () => {
+  test('a view that throws: rows may exist, the retry writes their marks', async () => {
     await command(`
       create materialized view broken_mv to usage_touched_v1 as
       select tenant_id, environment_id, external_customer_id, meter_version_id, 'DAY' as bucket_size,
@@ -130,7 +130,7 @@ describe('outages of ClickHouse', () => {
     expect(unmarked).toEqual(['0']);
   });
 
-  test('a stream that is drained meanwhile gives up, and the next one goes on', async () => {
+  test('a stream that is drained during the outage gives up, and the next one continues', async () => {
     const before = await watermarks();
     proxy.refuse();
     await sendSome(200);

@@ -30,7 +30,7 @@ const append = (log: PostgresEventLog, list: ReturnType<typeof events>) =>
 const progress = () => world.pool`select partition, next_offset from stream_progress order by 1`;
 
 describe('the machine under ClickHouse stopped uncleanly', () => {
-  test('what the stream passed is replayed; the watermark stays, usage is unavailable meanwhile', async () => {
+  test('processed records are replayed; the watermark stays, and usage is unavailable until then', async () => {
     const ended = await world.createMeter({ type: 'COUNT' });
     const sum = await world.createMeter({ type: 'SUM', field: 'tokens' });
     const stream = await world.startStream();
@@ -67,7 +67,7 @@ describe('the machine under ClickHouse stopped uncleanly', () => {
     );
   });
 
-  test('nothing to replay, nothing to wait for', async () => {
+  test('without records to replay nothing waits', async () => {
     await world.startStream();
     await eventually(async () => expect((await progress()).length).toBe(2));
     expect(await requestReplay(world.pool)).toBe(0);
@@ -76,7 +76,7 @@ describe('the machine under ClickHouse stopped uncleanly', () => {
 });
 
 describe('the log is resized while events come in', () => {
-  test('copies on both sides of the change are one event', async () => {
+  test('copies before and after the resize are one event', async () => {
     const version = await world.createMeter({ type: 'SUM', field: 'tokens' });
     await world.startStream();
     await world.send(events(0, 300), { eventsPerRecord: 20 });
@@ -96,7 +96,7 @@ describe('the log is resized while events come in', () => {
     });
   });
 
-  test('by another process: ids of the old epoch that are sent again count once', async () => {
+  test('by another process: ids of the old epoch that are resent count once', async () => {
     const version = await world.createMeter({ type: 'COUNT' });
     const stream = await world.startStream();
     const other = await anotherLog();
@@ -135,7 +135,7 @@ describe('the log is resized while events come in', () => {
     await Promise.all([other.close(), fresh.close()]);
   });
 
-  test('an unclean stop after it: drained epochs are replayed too, then usage is there', async () => {
+  test('an unclean stop after it: drained epochs are replayed too, then usage is available', async () => {
     const version = await world.createMeter({ type: 'COUNT' });
     const stream = await world.startStream();
     await world.send(events(0, 100), { eventsPerRecord: 10 });
@@ -151,7 +151,7 @@ describe('the log is resized while events come in', () => {
     expect(await storedUsage(world.clickhouse, version.id)).toHaveLength(160);
   });
 
-  test('a kill between the progress and the commit of the log leaves nothing undrained', async () => {
+  test('a kill between the progress and the commit of the log leaves no epoch undrained', async () => {
     const version = await world.createMeter({ type: 'COUNT' });
     const stream = await world.startStream();
     await world.send(events(0, 100), { eventsPerRecord: 10 });
@@ -165,7 +165,7 @@ describe('the log is resized while events come in', () => {
     expect(await storedUsage(world.clickhouse, version.id)).toHaveLength(150);
   });
 
-  test('by another process: a meter that is made afterwards becomes complete', async () => {
+  test('by another process: a meter that is created afterwards becomes complete', async () => {
     const stream = await world.startStream();
     const other = await anotherLog();
     await append(other, events(0, 60));

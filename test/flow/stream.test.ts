@@ -259,7 +259,7 @@ describe('from the log to usage rows', () => {
     });
   });
 
-  test('texts that quote, break lines or hide bytes come back as they went in', async () => {
+  test('texts with quotes, line breaks or control bytes are returned unchanged', async () => {
     await world.createMeter({ type: 'SUM', field: 'tokens', group_by: 'model' });
     await world.startStream();
     const texts = [

@@ -37,7 +37,7 @@ const progressOf = async (partition: number) => {
 };
 
 describe('records that this process cannot read', () => {
-  test('one of a newer schema waits and holds its partition; what stands before it counts', async () => {
+  test('a record of a newer schema waits and blocks its partition; earlier records count', async () => {
     const version = await world.createMeter({ type: 'COUNT' });
     const home = homeOf('event-0');
     const before = events(0, 40).filter(({ event_id }) => homeOf(event_id) === home);
@@ -60,7 +60,7 @@ describe('records that this process cannot read', () => {
     expect(await storedUsage(world.clickhouse, version.id)).toHaveLength(before.length);
   });
 
-  test('what was set aside is counted by tenant, and taken in again once it can be read', async () => {
+  test('records that were set aside are counted per tenant, and processed again when they can be read', async () => {
     const version = await world.createMeter({ type: 'COUNT' });
     const stream = await world.startStream();
     // An older version set this one aside; this version reads it.

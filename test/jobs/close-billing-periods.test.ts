@@ -81,7 +81,7 @@ describe('the billing run', () => {
     });
   });
 
-  test('nothing is due: nothing happens, and nothing is read', async () => {
+  test('without due subscriptions nothing is written or read', async () => {
     await subscribed();
     const reads = world.usage.reads.count;
     expect(await world.close()).toEqual({ advanced: 0, invoices: 0, failed: 0 });
@@ -125,7 +125,7 @@ describe('the billing run', () => {
     expect(await invoicesOf(subscription)).toHaveLength(2);
   });
 
-  test('one subscription that cannot be billed holds up nobody', async () => {
+  test('one subscription that cannot be billed does not delay the others', async () => {
     const bad = await subscribed();
     const good = await subscribed();
     const { pool } = world.api;
@@ -137,7 +137,7 @@ describe('the billing run', () => {
     expect(await invoicesOf(good.subscription)).toHaveLength(2);
   });
 
-  test('a row that the database refuses holds up nobody either', async () => {
+  test('a row that the database refuses does not delay the others either', async () => {
     const bad = await subscribed();
     const good = await subscribed();
     const { pool } = world.api;
@@ -150,7 +150,7 @@ describe('the billing run', () => {
     expect(await invoicesOf(good.subscription)).toHaveLength(2);
   });
 
-  test('a draft that somebody made before is the draft of the period', async () => {
+  test('a draft that was created before is the draft of the period', async () => {
     const { customer, subscription } = await subscribed();
     const made = await world.api.post('/v1/invoices', {
       invoice_type: 'SUBSCRIPTION',
@@ -283,7 +283,7 @@ describe('what else the clock does', () => {
     });
   });
 
-  test('notifications are written with what they tell', async () => {
+  test('notifications are written with their payload', async () => {
     const { subscription } = await subscribed({ end_date: day('2026-04-01') });
     world.api.clock.set(day('2026-04-01'));
     await world.close();

@@ -121,7 +121,7 @@ describe('charged at issue (money 8.6)', () => {
     await world.api.delete('/v1/settings/payment_mandate_limits');
   });
 
-  test('money that came otherwise is not charged again', async () => {
+  test('an amount that was paid in another way is not charged again', async () => {
     const { customer, subscribe } = await buyer();
     const { invoice, read } = await renewed(customer, subscribe);
     await payOffline(world.api, invoice, '40');
@@ -147,7 +147,7 @@ describe('charged at issue (money 8.6)', () => {
     expect((await voided.read()).collection).toMatchObject({ status: 'stopped' });
   });
 
-  test('a second click and the job at once: one charge', async () => {
+  test('a second click at the same time as the job: one charge', async () => {
     const { customer, subscribe } = await buyer();
     const { invoice, read } = await renewed(customer, subscribe);
     const attempt = () => world.api.post(`/v1/invoices/${invoice.id}/payment/attempt`);
@@ -288,7 +288,7 @@ describe('retries (money 8.7)', () => {
     expect(await world.collect()).toMatchObject({ charged: 0, cancelled: 0, failed: 0 });
   });
 
-  test('a person who deletes the payment under way stops the charges', async () => {
+  test('a person who deletes the pending payment stops the charges', async () => {
     await configure({ enabled: true });
     const { subscribe } = await buyer('3ds');
     const { body } = await subscribe();

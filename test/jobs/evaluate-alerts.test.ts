@@ -315,7 +315,7 @@ describe('granted usage (money 7.12)', () => {
   });
 });
 
-test('a used-up window of a quota is announced once, and the next one anew (money 7.12)', async () => {
+test('a used-up window of a quota is announced once, and the next window again (money 7.12)', async () => {
   const meter = await catalog.meter();
   const { body: feature } = await api.post('/v1/features', {
     ...{

@@ -172,13 +172,13 @@ test('every row failed: the task has failed; the summary names the first ten', a
   expect(again.status).toBe(400);
 });
 
-test('what a spreadsheet would run is text in the results', async () => {
+test('formulas of spreadsheets are text in the results', async () => {
   const id = await taskOf([row({ event_id: '=cmd|calc' }), row({ event_id: '-1+1' })]);
   await run();
   expect(await resultsOf(id)).toEqual(["1,accepted,'=cmd|calc,,", "2,accepted,'-1+1,,"]);
 });
 
-test('the log is away: the task waits at its cursor, and goes on when it is back', async () => {
+test('the log is unreachable: the task waits at its cursor, and continues when the log is back', async () => {
   const id = await taskOf(Array.from({ length: 1_200 }, () => row()));
   isAway = true;
   expect(await run()).toMatchObject({ rows: 0, waiting: 1 });
@@ -204,7 +204,7 @@ test('a bug of the service in one row fails that row, and not the file or all la
   expect(await run()).toMatchObject({ rows: 0 });
 });
 
-test('a stopped task is left alone; let go on, it begins behind its last row', async () => {
+test('a stopped task is not processed; when it is resumed, it begins after its last row', async () => {
   const id = await taskOf(Array.from({ length: 3 }, () => row()));
   await api.put(`/v1/tasks/${id}/status`, { task_status: 'FAILED' });
   expect(await run()).toMatchObject({ rows: 0 });
@@ -213,7 +213,7 @@ test('a stopped task is left alone; let go on, it begins behind its last row', a
   expect(await read(id)).toMatchObject({ task_status: 'COMPLETED', failed_at: null });
 });
 
-test('tenants have their turns side by side, each in its own scope', async () => {
+test('tasks of tenants run in parallel, each in its own scope', async () => {
   const other = await api.newCaller();
   const mine = await taskOf([row({ event_id: 'shared' })]);
   const theirs = await taskOf([row({ event_id: 'shared' })], other);
@@ -232,7 +232,7 @@ test('a limit slows an import down and refuses nothing', async () => {
   expect(performance.now() - began).toBeGreaterThan(400);
 });
 
-test('a process that drains leaves the task at its cursor, and the next run goes on', async () => {
+test('a process that drains leaves the task at its cursor, and the next run continues', async () => {
   const id = await taskOf(Array.from({ length: 1_200 }, () => row()));
   const stop = new AbortController();
   // The first batch is free, the second would wait for minutes.
@@ -245,7 +245,7 @@ test('a process that drains leaves the task at its cursor, and the next run goes
   expect(await resultsOf(id)).toHaveLength(1_200);
 });
 
-test('the file is gone: the task fails and says so', async () => {
+test('the file is missing: the task fails with that reason', async () => {
   const id = await taskOf([row()]);
   await api.pool`delete from uploads where id = (select upload_id from tasks where id = ${id})`;
   await run();

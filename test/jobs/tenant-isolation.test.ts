@@ -105,7 +105,7 @@ test('50 tenants, one of them poisoned in five ways: 49 are billed on time, and 
   expect(await world.close()).toMatchObject({ advanced: 0, failed: 5 });
   expect(await refusalOf(tooWide)).toMatchObject({ attempts: 2, since: APRIL });
 
-  // Mended, they are billed for the same period.
+  // After the faults are removed, they are billed for the same period.
   usage.failFor(tooWide.customer, null);
   usage.failFor(unreadable.customer, null);
   await invoiceConstraint('drop constraint refuses');

@@ -24,7 +24,7 @@ test('the first start makes the data and its password; the next one keeps both',
   expect(start(() => expect(true).toBe(false))).toEqual(first);
 });
 
-test('a missing password file never costs the data: the start is refused with what to do', () => {
+test('a missing password file never deletes the data: the start is refused with what to do', () => {
   start();
   rmSync(join(directory, 'password'));
   expect(() => start()).toThrow(
@@ -33,21 +33,21 @@ test('a missing password file never costs the data: the start is refused with wh
   expect(existsSync(join(directory, 'data', 'rows'))).toBe(true);
 });
 
-test('an empty password file is as good as none', () => {
+test('an empty password file is treated as missing', () => {
   start();
   writeFileSync(join(directory, 'password'), '\n');
   expect(() => start()).toThrow(/password/);
   expect(existsSync(join(directory, 'data', 'rows'))).toBe(true);
 });
 
-test('a data directory with anything in it is not initialized over', () => {
+test('a data directory that is not empty is not initialized', () => {
   start();
   rmSync(join(directory, 'data', 'PG_VERSION'));
   expect(() => start()).toThrow(/PG_VERSION/);
   expect(existsSync(join(directory, 'data', 'rows'))).toBe(true);
 });
 
-test('a start that dies in the middle leaves no half of a database behind', () => {
+test('a start that is killed leaves no partial database', () => {
   const dies = () => {
     throw new Error('killed');
   };

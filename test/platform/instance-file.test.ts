@@ -38,7 +38,7 @@ const writtenBy = (pid: number, change: object = {}): void =>
   );
 
 describe('who runs on a data directory', () => {
-  test('a claim is told once its engines are up, to this user only, and goes with the instance', () => {
+  test('the file lists the engines once they are up, for this user only, and is deleted with the instance', () => {
     const claim = InstanceFile.claim(directory);
     claim.publish(ADDRESSES);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -55,7 +55,7 @@ describe('who runs on a data directory', () => {
     });
   });
 
-  test('a second instance is refused in one sentence, and the first keeps its file', () => {
+  test('a second instance is refused in one sentence; the first one keeps its file', () => {
     writtenBy(other.pid!);
     const claim = (): unknown => InstanceFile.claim(directory);
     expect(claim).toThrow(CannotStart);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunningMark } from '../../main/running-mark.ts';
 
-describe('whether the machine went down under the engines', () => {
+describe('whether the machine crashed while the engines ran', () => {
   let directory: string;
   let mark: RunningMark;
   beforeEach(() => {

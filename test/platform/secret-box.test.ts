@@ -8,7 +8,7 @@ describe('secret box', () => {
   const old = keyNamed('2025');
   const current = keyNamed('2026');
 
-  test('what was sealed opens again, and the secret is not in it', () => {
+  test('a sealed secret can be opened, and the sealed text does not contain it', () => {
     const box = createSecretBox([current]);
     for (const secret of ['', 'sk_live_1', 'ключ', 'x'.repeat(100_000)]) {
       const sealed = box.seal(secret, place);
@@ -19,7 +19,7 @@ describe('secret box', () => {
     }
   });
 
-  test('the same secret never looks the same twice', () => {
+  test('sealing the same secret twice gives two different texts', () => {
     const box = createSecretBox([current]);
     const texts = Array.from({ length: 100 }, () => box.seal('same', place));
     expect(new Set(texts).size).toBe(100);

@@ -6,7 +6,7 @@ import { isReady } from '../../main/role.ts';
 import { noteStop } from '../../postgres/tables/stream-stops.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-describe('the stream as the main port tells of it', () => {
+describe('the stream in the answers of the main port', () => {
   let database: TestDatabase;
   let stream: Server;
   let port: number;
@@ -36,7 +36,7 @@ describe('the stream as the main port tells of it', () => {
     expect(isReady({ postgres: 'up', ...health })).toBe(true);
   });
 
-  test('without the stream on this machine nothing is said', async () => {
+  test('without the stream on this machine nothing is reported', async () => {
     expect(await streamOnMainPort(database.pool, [])).toEqual({});
   });
 

@@ -3,7 +3,7 @@ import { timezone } from '../../schemas/timezone.ts';
 import * as words from '../../schemas/words.ts';
 import { BILLING_PERIODS } from '../../schemas/words.ts';
 
-describe('decimal: text in one form, whatever was written', () => {
+describe('decimal: text in one form, for every input form', () => {
   test.each`
     written                       | text
     ${'10.50'}                    | ${'10.5'}

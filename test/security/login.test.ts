@@ -15,7 +15,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
  * what is done and not by a clock: the same statements in the same order, and one verification of the same
  * cost.
  */
-describe('a refused login does the same work whatever was wrong', () => {
+describe('a refused login does the same work for every reason', () => {
   let database: TestDatabase;
   let pool: postgres.Sql;
   const statements: string[] = [];

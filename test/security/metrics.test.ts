@@ -37,7 +37,7 @@ describe('metrics of the main port', () => {
     expect(await ask(TOKEN, headers)).toEqual([401, 'unauthorized']);
   });
 
-  test('404 where no token is set, whatever is sent', async () => {
+  test('404 without a configured token, for every request', async () => {
     expect((await ask(undefined, { authorization: 'Bearer undefined' }))[0]).toBe(404);
     expect((await ask(undefined, {}))[0]).toBe(404);
   });

@@ -118,7 +118,7 @@ describe('single sign-on', () => {
     expect(refreshed.status).toBe(200);
   });
 
-  test('a person who has an account gets that one, whatever its domain, also by an attribute', async () => {
+  test('a person who has an account gets that one, for every domain, also by an attribute', async () => {
     const { body: invited } = await api.post('/v1/users', {
       type: 'user',
       email: 'guest@elsewhere.test',

@@ -117,7 +117,7 @@ async function assertNumbers() {
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
 }
 
-describe('a process that is killed inside a transaction leaves nothing half done', () => {
+describe('a process that is killed inside a transaction leaves no partial change', () => {
   test('creating a subscription', async () => {
     const customer = await catalog.customer();
     const made = await plan();
@@ -219,7 +219,7 @@ describe('a command with an idempotency key whose process is killed', () => {
     await assertNumbers();
   });
 
-  test('an attempt that was taken for dead writes nothing once another has taken over', async () => {
+  test('an attempt that lost its claim writes nothing after another one has taken over', async () => {
     const { customer, subscription } = await subscribed();
     const key = 'kill-zombie';
     const claimOf = () =>
@@ -243,7 +243,7 @@ describe('a command with an idempotency key whose process is killed', () => {
   });
 });
 
-describe('jobs that are killed are taken up by the next process', () => {
+describe('the next process continues the jobs of a killed one', () => {
   test.each`
     failpoint
     ${'jobs.close_billing_periods.before_commit'}
@@ -332,7 +332,7 @@ describe('jobs that are killed are taken up by the next process', () => {
   });
 });
 
-test('an advance of a test clock that is killed goes on where it was, and does nothing twice', async () => {
+test('an advance of a test clock continues after a kill, and does nothing twice', async () => {
   const made = await plan();
   const clockOf = async () => {
     const clock = (await api.post('/v1/test-clocks', { now: START })).body;

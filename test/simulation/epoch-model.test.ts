@@ -10,7 +10,7 @@ import { search, type State } from './search.ts';
  * moment, the id filter of each assignment, commits that come late or never, a store that loses its rows
  * and is replayed, a log that loses its tail, and a database that is put back to an earlier state, with a
  * crash in between. The production functions decide: `epochToRead`, `logFault`, `decide`, `partitionOf`.
- * No id may count twice, ever. At rest every id that was counted or stands in the log counts once, and
+ * No id may count twice, ever. At rest every id that was counted or is in the log counts once, and
  * nothing is left to replay. Switching a rule off shows that it is needed.
  */
 interface Rules {
@@ -22,7 +22,7 @@ interface Rules {
   readonly replaysOfDrained: boolean;
   /** The log is compared with what was handled before reading goes on. */
   readonly identity: boolean;
-  /** Rows that stand beyond the progress are compared with the log. */
+  /** Rows beyond the progress are compared with the log. */
   readonly storedRows: boolean;
   /** The end of a closed partition counts when the partition was compared with what was handled of it. */
   readonly comparesEnds: boolean;

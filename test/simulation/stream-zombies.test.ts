@@ -84,7 +84,7 @@ describe(`several processes of the stream (seed ${SEED})`, () => {
     expect(await storedUsage(world.clickhouse, version.id)).toEqual(expected);
   };
 
-  test('one is paused past its lease, another takes over, the first wakes in the middle of an insert', async () => {
+  test('one is paused past its lease, another takes over, the first continues in the middle of an insert', async () => {
     const stopSending = keepSending();
     let runner = await startChild();
     for (let round = 0; round < ROUNDS; round++) {
@@ -102,7 +102,7 @@ describe(`several processes of the stream (seed ${SEED})`, () => {
     await expectExact();
   });
 
-  test('they come and go under load', async () => {
+  test('they start and stop under load', async () => {
     const stopSending = keepSending();
     await startChild();
     const until = performance.now() + REBALANCE_SECONDS * 1_000;

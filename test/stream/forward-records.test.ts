@@ -8,7 +8,7 @@ describe('records that came after their epoch was closed', () => {
   const noted = (ends: Record<string, [bigint, bigint]>) =>
     new Map(Object.entries(ends).map(([at, [end, forwarded]]) => [at, { end, forwarded }]));
 
-  test('are those beyond the noted end that nobody has forwarded', () => {
+  test('are those beyond the noted end that were not forwarded', () => {
     expect(
       lateRecords(epochs, noted({ '0/0': [5n, 0n], '0/1': [5n, 0n], '0/2': [4n, 8n] })),
     ).toEqual([

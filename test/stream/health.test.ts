@@ -15,11 +15,11 @@ describe('health of the stream', () => {
   ] as const)('%s', (_, state, health) => expect(streamHealth({ ...fine, ...state })).toBe(health));
 });
 
-describe('for how long records wait', () => {
+describe('how long records wait', () => {
   const head = (next: bigint, partition = 0) => ({ epoch: 0, partition, next });
   const at = (nextOffset: bigint, partition = 0) => ({ epoch: 0, partition, nextOffset });
 
-  test('from the first look that finds them, until their partition moves', () => {
+  test('from the first check that finds them, until their partition moves', () => {
     const watch = new StuckWatch();
     expect(watch.look([head(5n)], [at(5n)], 1_000)).toBe(0);
     expect(watch.look([head(6n)], [at(5n)], 60_000)).toBe(0);

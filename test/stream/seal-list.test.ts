@@ -66,7 +66,7 @@ describe('the list of buckets to seal', () => {
     expect(list.size).toBe(0);
   });
 
-  test('what is held is left out, and no more than the limit is due', () => {
+  test('held buckets are left out, and at most the limit is due', () => {
     const list = new SealList();
     list.note([touched(), touched({ external_customer_id: 'beta' })], never, NOON);
     expect([due(list), due(list, 1)]).toEqual([2, 1]);
@@ -82,7 +82,7 @@ describe('the list of buckets to seal', () => {
     expect([list.hasForced(), list.size]).toEqual([false, 0]);
   });
 
-  test('it knows since when the oldest has waited', () => {
+  test('it knows how long the oldest one has waited', () => {
     const list = new SealList();
     expect(list.oldest()).toBeNull();
     list.note([touched()], never, NOON);

@@ -9,7 +9,7 @@ const rows = (rowCount: number): EncodedRows => ({
 });
 
 describe('table writer', () => {
-  /** Inserts that end when they are told to. */
+  /** Inserts that end when the test resolves them. */
   const subject = () => {
     const inserts: { counts: number[]; end(error?: Error): void }[] = [];
     const writer = new TableWriter(
@@ -25,7 +25,7 @@ describe('table writer', () => {
   };
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('what comes while an insert is under way goes together into the next', async () => {
+  test('rows that arrive during an insert go together into the next one', async () => {
     const { writer, inserts } = subject();
     const appended = [1, 2, 3].map((count) => writer.append(rows(count)));
     expect(inserts.map((insert) => insert.counts)).toEqual([[1]]);
@@ -37,7 +37,7 @@ describe('table writer', () => {
     await Promise.all(appended);
   });
 
-  test('an insert does not grow beyond its bound, but takes one call whole', async () => {
+  test('an insert does not exceed its bound, but takes one call as a whole', async () => {
     const { writer, inserts } = subject();
     const appended = [1, 50_000, 20_000, 100_000].map((count) => writer.append(rows(count)));
     for (let insert = 0; insert < 4; insert++) {
@@ -48,7 +48,7 @@ describe('table writer', () => {
     expect(inserts.map((insert) => insert.counts)).toEqual([[1], [50_000], [20_000], [100_000]]);
   });
 
-  test('a failed insert is the failure of those in it alone; nothing to write is done at once', async () => {
+  test('a failed insert fails only its own calls; a call without rows ends at once', async () => {
     const { writer, inserts } = subject();
     await writer.append(null);
     const failed = writer.append(rows(1));

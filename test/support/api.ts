@@ -21,7 +21,7 @@ import { createPdfRenderer } from '../../platform/pdf/pdf-renderer.ts';
 import { createTestDatabase } from './database.ts';
 import { SOURCE_EXEC_ARGV } from './global-setup.ts';
 
-/** A clock that stands still until it is told to move. */
+/** A clock that moves only when the test sets it. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
   set(time: string): void;
@@ -280,7 +280,7 @@ export const noUsage: UsageReader = {
   },
 };
 
-/** A log that cannot be reached: what waits for it goes on waiting. */
+/** A log that cannot be reached: callers keep waiting. */
 const noLog = (): Promise<EventLog> => Promise.reject(new Error('no event log in this test'));
 
 /** A store without events, behind the port of raw events. */

@@ -57,7 +57,7 @@ export default async function globalSetup(): Promise<void> {
   };
 }
 
-/** A machine that stands still for a while is no server that is away. */
+/** A paused machine must not look like an unreachable server. */
 export function patiently(postgresUrl: string): string {
   const url = new URL(postgresUrl);
   url.searchParams.set('connect_timeout', String(WAIT_MS / 1000));

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 
-/** One schema of a request, and where it stands. */
+/** One schema of a request, and its place in the code. */
 export interface Visited {
   readonly path: string;
   readonly schema: z.ZodType;
   readonly parent: z.ZodType | null;
 }
 
-/** A schema with all that it is made of, each once. */
+/** A schema with all its parts, each once. */
 export function* schemasWithin(
   root: z.ZodType,
   path: string,

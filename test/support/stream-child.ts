@@ -24,7 +24,7 @@ export interface StreamChild {
   isAlive(): boolean;
   /** SIGKILL, and waits until it is gone. */
   kill(): Promise<void>;
-  /** SIGSTOP: the process stands still and its connections stay open. */
+  /** SIGSTOP: the process is paused and its connections stay open. */
   pause(): void;
   resume(): void;
   /** SIGTERM: drains. */

@@ -101,7 +101,7 @@ export class BrokerPlan {
     return this.#isLost ? KILLED_AT : 1;
   }
 
-  /** Whether the next step kills a broker for good: then nothing may be under way that needs all of them. */
+  /** Whether the next step kills a broker for good: then no work may be in progress that needs all of them. */
   losesAt(progress: number): boolean {
     return this.#isLost && this.#state === 'up' && progress >= KILLED_AT;
   }

@@ -6,7 +6,7 @@ const SHORT_MS = [100, 3_000] as const;
 const LONG_MS = [12_000, 20_000] as const;
 const LONG_SHARE = 0.1;
 
-/** Stops a process (SIGSTOP) and lets it go on later: it does not know that time has passed. */
+/** Stops a process (SIGSTOP) and continues it later: it does not know that time has passed. */
 export function pause({ tree, random }: FaultWorld): Fault {
   return {
     name: 'pause',

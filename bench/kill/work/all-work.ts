@@ -10,9 +10,9 @@ export interface RunningWork {
   readonly edits: Edits;
   /** Called after each fault with the number of faults: most work is done at moments of the run. */
   reached(faults: number, ofAll: number): void;
-  /** Resolves when no work of this name is under way. */
+  /** Resolves when no work of this name is in progress. */
   ended(name: string): Promise<void>;
-  /** Names of the work that is under way, to say what a run waits for. */
+  /** Names of the work in progress, to report what a run waits for. */
   underWay(): string[];
   /** Ends what was begun; answers how often each work was done. */
   stop(): Promise<string>;

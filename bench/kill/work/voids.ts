@@ -18,7 +18,7 @@ export class Voids implements Work {
     for (let count = 0; count < EACH; count += 1) {
       const event = ledger.pick(random);
       if (event === undefined) return;
-      // Before the call: whatever becomes of it, it is repeated until it is done.
+      // Before the call: it is repeated until it has succeeded.
       ledger.voided.add(event.event_id);
       await untilAnswered(tree, {
         method: 'POST',

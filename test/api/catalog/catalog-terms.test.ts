@@ -112,7 +112,7 @@ describe('terms of catalog records', () => {
       (await api.post('/v1/creditgrants', own(fields))).body;
     const read = async (id: string) => (await api.get(`/v1/creditgrants/${id}`)).body;
 
-    test('400 before 404: what can never be right, whatever it names', async () => {
+    test('400 before 404: invalid fields are refused before unknown ids', async () => {
       const unknown = own({ subscription_id: 'subs_x', start_date: null });
       expect(refusal(await api.post('/v1/creditgrants', unknown))).toEqual([400, 'start_date']);
       const known = { ...unknown, start_date: start };

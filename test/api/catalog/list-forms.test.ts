@@ -1,6 +1,6 @@
 import { startTestApi, TEST_NOW, type TestApi } from '../../support/api.ts';
 
-/** Every list of the catalog answers the same to GET and to POST search, whatever it is asked (api 4). */
+/** Every list of the catalog answers the same to GET and to POST search, for every query (api 4). */
 describe('lists of the catalog', () => {
   let api: TestApi;
   let ids: Record<string, string>;

@@ -280,7 +280,7 @@ describe('integrations', () => {
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
   });
 
-  test('400 comes before 404: no connection, whatever the record', async () => {
+  test('400 comes before 404: no connection, for any record', async () => {
     const answer = await link({ provider_type: 'paddle', entity_id: 'missing' });
     expect([answer.status, answer.body.details[0].path]).toEqual([400, 'provider_type']);
   });

@@ -13,7 +13,7 @@ describe('conditional requests', () => {
     return { path: `/v1/plans/${answer.body.id}`, tag: String(answer.headers['etag']) };
   };
 
-  test('a tag names the version of the record, the same whatever is embedded, and the answer', async () => {
+  test('a tag contains the version of the record, without embedded records, and the hash of the answer', async () => {
     const { path, tag } = await plan();
     expect(tag).toMatch(/^"[\w-]{22}\.[\w-]{22}"$/);
     const tags = [await api.get(path), await api.get(`${path}?expand=prices,entitlements`)].map(

@@ -145,6 +145,6 @@ function ofAddresses() {
  * effect and still stands here, so that the list only becomes shorter.
  */
 export const NOT_READ_YET: ReadonlySet<string> = new Set([
-  // The invoice is always written with the top-up, whatever is sent.
+  // The invoice is always written with the top-up; the field has no effect on that.
   'POST /wallets/{id}/top-up force_sync_invoice',
 ]);

@@ -157,7 +157,7 @@ describe('usage routes', () => {
     expect((await world.api.get('/v1/events/monitoring?start_time=&end_time=')).status).toBe(200);
   });
 
-  test('POST /events/usage/meter: a bucketed meter answers its buckets, whatever windows are asked for', async () => {
+  test('POST /events/usage/meter: a bucketed meter answers its buckets, whatever windows are requested', async () => {
     const meter = await world.catalog.meter(
       { type: 'MAX', field: 'n', bucket_size: 'DAY', group_by: 'tier' },
       { event_name: 'agg' },

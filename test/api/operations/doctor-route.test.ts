@@ -17,7 +17,7 @@ describe('POST /operations/doctor', () => {
     return { state: body.state, checks: new Map(checks.map((check) => [check.name, check])) };
   };
 
-  test('every check says its state, and a mend unless it is ok', async () => {
+  test('every check has its state, and a remedy unless it is ok', async () => {
     const { state, checks } = await look();
     // This test has no event log, no stream and no jobs.
     expect(state).toBe('bad');

@@ -116,7 +116,7 @@ nodejs_eventloop_lag_seconds{role="serve"} 0.5`;
     expect(checkDisk('.').found).toMatch(/^[\d.]+ GB free \(\d+ %\) for \.$/);
   });
 
-  test('the table is aligned, and what mends a finding follows it', () => {
+  test('the table is aligned, and the remedy follows its finding', () => {
     const checks = [
       { name: 'log lag', found: 'none', mend: null },
       { name: 'seals', found: 'no sealer is running', mend: 'start the stream' },

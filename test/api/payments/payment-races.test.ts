@@ -9,7 +9,7 @@ import { jobRunAt } from '../../support/job-run.ts';
 import { brokenMoney } from '../../support/money-identities.ts';
 
 /**
- * Two actions on one payment, in both orders and at once. Whatever wins, every amount that arrived at the
+ * Two actions on one payment, in both orders and at once. Whichever is first, every amount that arrived at the
  * gateway is in the books once, what was bought is given if and only if its money is kept, and the identities
  * of the ledger hold.
  */
@@ -276,7 +276,7 @@ const RACES: readonly (readonly [string, ActionName, ActionName])[] = [
   ['a paid invoice', 'payment deleted', 'refunded'],
 ];
 
-/** Lets everything that is under way come to its end. */
+/** Waits until all pending work has ended. */
 async function settle() {
   await reconcile();
   await expireCheckouts.run(api.deps, jobRunAt(later(3_600_000)));

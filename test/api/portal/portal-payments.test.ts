@@ -106,7 +106,7 @@ test('an automatic top-up of the portal always sells an invoice', async () => {
   expect((await portal.put(path, { ...set, amount: '0' })).status).toBe(400);
 });
 
-test('what belongs to another customer is not found, whatever is done with it', async () => {
+test('a record of another customer is not found, for any operation', async () => {
   const { invoice, wallet, portal: own } = await customerWithBill();
   const { body: method } = await own.post('/payment-methods', {
     gateway_method_id: 'pm_test_success',

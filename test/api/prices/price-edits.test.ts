@@ -93,7 +93,7 @@ describe('price edits', () => {
     }
   });
 
-  test('201: an override keeps the rate of the plan’s price, whatever became of the unit', async () => {
+  test('201: an override keeps the rate of the plan’s price after a change of the unit', async () => {
     const unit = { name: 'Old', code: 'old', symbol: 'o', base_currency: 'usd' };
     const { body: made } = await api.post('/v1/prices/units', { ...unit, conversion_rate: '0.5' });
     const { body: own } = await api.post('/v1/plans', { name: 'In units' });

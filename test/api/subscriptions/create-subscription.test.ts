@@ -449,7 +449,7 @@ describe('201', () => {
     },
   );
 
-  test('asking for active means no trial, whatever the prices say', async () => {
+  test('the requested status active means no trial, even if the prices have one', async () => {
     const plan = await catalog.plan();
     await catalog.fixed(plan, '10', { trial_period: 7 });
     const trialing = await catalog.subscribe(await catalog.customer(), plan);

@@ -316,7 +316,7 @@ describe('at the end of the period', () => {
 });
 
 describe('refused', () => {
-  test('400: phases, whatever the change of the plan (billing 11)', async () => {
+  test('400: phases, for every kind of plan change (billing 11)', async () => {
     const { catalog } = world;
     const [from, to] = [await catalog.plan('Small'), await catalog.plan('Large')];
     await catalog.fixed(from, '50');

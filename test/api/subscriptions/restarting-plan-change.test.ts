@@ -1,7 +1,7 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
-/** Plan changes that begin the billing periods anew at their effect (billing 14.2). */
+/** Plan changes that restart the billing periods at their effective time (billing 14.2). */
 let world: BillingWorld;
 beforeAll(async () => {
   world = await startBillingWorld();
@@ -177,7 +177,7 @@ describe('now', () => {
     expect(await read(of.subscription)).toMatchObject({ current_period_end: day('2026-05-03') });
   });
 
-  test('an addon in advance is credited and charged anew; a fee of the same terms too', async () => {
+  test('an addon in advance is credited and charged again; a fee with the same terms too', async () => {
     const of = await subscribed({ proration_behavior: 'create_prorations' });
     const addon = await make('/addons', { name: 'More', lookup_key: `more${(counter += 1)}` });
     await world.catalog.fixed(addon, '30', { entity_type: 'ADDON', display_name: 'More' });

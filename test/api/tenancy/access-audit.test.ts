@@ -129,7 +129,7 @@ describe('the audit log of getting in', () => {
     ]);
   });
 
-  test('no password and no token stands in it, whatever was tried', async () => {
+  test('it contains no password and no token, also not of failed attempts', async () => {
     const rows = await api.pool<{ row: string }[]>`select l::text as row from audit_log l`;
     expect(
       rows.filter(({ row }) => /wrong-word|a new password|another one|reset_|eyJ/.test(row)),

@@ -98,7 +98,7 @@ describe('passwords', () => {
       expect([answer.status, answer.body.details[0].path]).toEqual([400, 'new_password']);
     });
 
-    test('400: the own e-mail address, in whatever case, and the session stays', async () => {
+    test('400: the own e-mail address in any case; the session stays', async () => {
       const person = await invite();
       const { token } = (await logIn(person.email, person.password)).body;
       for (const new_password of [person.email, ` ${person.email.toUpperCase()}`]) {

@@ -93,7 +93,7 @@ describe('sign-up, login and sessions', () => {
     }
   });
 
-  test('a key keeps its environment, whatever the header says', async () => {
+  test('a key keeps its environment; the header has no effect', async () => {
     const other = await signUp();
     expect((await plans({ 'x-environment-id': other.environment })).status).toBe(200);
   });

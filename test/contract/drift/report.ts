@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { ALL_GROUPS, type Difference, type DifferenceKind } from './compare.ts';
 
 /**
- * Differences that are meant, by kind and name (`*` stands for anything), each with its rule: a page and
+ * Intended differences, by kind and name (`*` matches anything), each with its rule: a page and
  * its section, or "not offered yet".
  */
 export type MeantDifferences = Readonly<Record<DifferenceKind, Readonly<Record<string, string>>>>;

@@ -6,7 +6,7 @@ import { documentedOperations } from './document.ts';
 import { readReference } from './reference.ts';
 import { readMeant, report, type DriftReport } from './report.ts';
 
-/** The contract stands beside the checkout, or where SHARED_DIRECTORY says. */
+/** The contract is beside the checkout, or in SHARED_DIRECTORY. */
 export const CONTRACT_DIRECTORY =
   process.env['SHARED_DIRECTORY'] ?? fileURLToPath(new URL('../../../../shared', import.meta.url));
 

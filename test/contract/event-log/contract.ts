@@ -35,7 +35,7 @@ export interface LogUnderTest {
 const PARTITIONS = 4;
 const QUICK: ConsumeOptions = { maxBatchWaitMs: 20 };
 
-/** What every event log promises, whatever it is built on. */
+/** The contract of every implementation of the event log. */
 export function eventLogContract(create: (partitions: number) => Promise<LogUnderTest>): void {
   let subject: LogUnderTest;
   let log: EventLog;
@@ -128,7 +128,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
         expect(read.offsets(partition)).toEqual(read.offsets(partition).map((_, k) => BigInt(k)));
     });
 
-    test('bytes come back as they went in, also none and two million', async () => {
+    test('values are returned unchanged, also with 0 and with 2 million bytes', async () => {
       const large = Buffer.alloc(2_000_000, 'meterline');
       const odd = Buffer.from([0, 255, 92, 120, 39, 0]);
       await log.append([
@@ -165,7 +165,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
   });
 
   describe('durability', () => {
-    test('what a process saw acknowledged is there after kill -9, at any moment', async () => {
+    test('every acknowledged record exists after kill -9, at any moment', async () => {
       const { child, lines } = childProcess('write');
       await poll(() => lines.length > 200);
       child.kill('SIGKILL');
@@ -216,7 +216,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
       expect(refusals).toBeGreaterThanOrEqual(3);
     });
 
-    test('a batch that throws comes again, from what start answers by then', async () => {
+    test('a failed batch is delivered again, from the offset that start returns then', async () => {
       for (let n = 0; n < 5; n++) await log.append([record(1, `${n}`)]);
       let failed = false;
       let starts = 0;
@@ -234,7 +234,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
       expect(reading.values(1)).toEqual(['2', '3', '4']);
     });
 
-    test('the last handled record is looked at: another one is another log', async () => {
+    test('the last handled record is compared: a different record means a different log', async () => {
       for (let n = 0; n < 5; n++) await log.append([record(0, `${n}`), record(1, `${n}`)]);
       const reading = read(log, 'g', {
         start: (partition) => (partition < 2 ? 4n : 0n),
@@ -248,7 +248,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
       expect(reading.faults[0]).toEqual([1, 'another_record']);
     });
 
-    test('a log that ends before what was handled is not waited for', async () => {
+    test('a log that ends before the handled offset is refused, not waited for', async () => {
       await log.append([record(0, 'a')]);
       const reading = read(log, 'g', { start: (partition) => (partition === 0 ? 4n : 0n) });
       await reading.until(() => reading.faults.length > 0);
@@ -281,7 +281,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
   });
 
   describe('several consumers of one group', () => {
-    test('share the partitions, and the one that stays takes over', async () => {
+    test('share the partitions; the remaining one takes over', async () => {
       const progress = sharedProgress();
       const first = read(log, 'g', progress);
       await first.until(() => first.assigned().length === PARTITIONS);
@@ -299,7 +299,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
       await first.stop();
     });
 
-    test('groups read apart', async () => {
+    test('groups read independently', async () => {
       await log.append([record(0, 'a'), record(3, 'b')]);
       const one = await readUntil(log, 2, 'one');
       const two = await readUntil(log, 2, 'two');
@@ -344,7 +344,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
   });
 
   describe('positions', () => {
-    test('say what is kept, what comes next and what the group has handled', async () => {
+    test('contain the first offset, the next offset and the committed offset of the group', async () => {
       for (let n = 0; n < 5; n++) await log.append([record(0, `${n}`)]);
       expect(await log.positions('g')).toEqual(
         Array.from({ length: PARTITIONS }, (_, partition) => ({
@@ -403,7 +403,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
       },
     );
 
-    test('memory is bounded: what does not fit is refused at once', async () => {
+    test('memory is bounded: records beyond the bound are refused at once', async () => {
       const { log: far, proxy } = await subject.openThroughProxy({
         appendDeadlineMs: DEADLINE_MS,
         maxPendingBytes: 1_000_000,

@@ -257,7 +257,7 @@ describe('aggregates that do not add up (4)', () => {
   });
 
   test.each<[AggregationType]>([['LATEST'], ['AVG'], ['MIN'], ['WEIGHTED_SUM']])(
-    '%s: the limit is per charge period, whatever the reset period',
+    '%s: the limit is per charge period, for every reset period',
     (aggregation) => {
       const of = meter('NEVER', aggregation);
       expect(allowanceQuestions(of, line(FEBRUARY))).toEqual([]);

@@ -29,7 +29,7 @@ describe('what one coupon takes off a base (billing 7.3 step 2)', () => {
     expect(couponDiscount(off, decimal(base), currency).toFixed()).toBe(discount);
   });
 
-  test('a kept discount takes what it took, whatever the coupon says', () => {
+  test('a kept discount stays the same after a change of the coupon', () => {
     const kept = percentOff('50', {
       kept: { amount: '3.21', level: 'invoice', invoice_line_item_ids: new Set() },
     });

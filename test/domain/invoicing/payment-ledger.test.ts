@@ -87,7 +87,7 @@ describe('the status of a finalized invoice (money 8.4.2)', () => {
     ${'part refunded'}                                     | ${'100'} | ${{ payments: [pay('100')], refunds: [refund('1')] }}                | ${'PARTIALLY_REFUNDED'}
     ${'all but a cent refunded'}                           | ${'100'} | ${{ payments: [pay('100')], refunds: [refund('99.99')] }}            | ${'PARTIALLY_REFUNDED'}
     ${'all refunded'}                                      | ${'100'} | ${{ payments: [pay('100')], refunds: [refund('60'), refund('40')] }} | ${'REFUNDED'}
-    ${'a refund is under way'}                             | ${'100'} | ${{ payments: [pay('100')], refunds: [refund('60', 'PENDING')] }}    | ${'SUCCEEDED'}
+    ${'a refund is in progress'}                           | ${'100'} | ${{ payments: [pay('100')], refunds: [refund('60', 'PENDING')] }}    | ${'SUCCEEDED'}
     ${'being processed'}                                   | ${'100'} | ${{ payments: [pay('100', 'PROCESSING')] }}                          | ${'PROCESSING'}
     ${'part paid, rest processed'}                         | ${'100'} | ${{ payments: [pay('40'), pay('60', 'PROCESSING')] }}                | ${'PROCESSING'}
     ${'the newest in flight decides'}                      | ${'100'} | ${{ payments: [pay('60', 'PROCESSING'), pay('40', 'PENDING')] }}     | ${'PENDING'}

@@ -116,7 +116,7 @@ describe('which rates apply (billing 8.1)', () => {
 });
 
 describe('no tax has a reason', () => {
-  test('an exempt customer, whatever is configured', () => {
+  test('an exempt customer, for every configuration', () => {
     const resolved = resolveTaxes({ ...march, tax_treatment: 'exempt' }, [
       association({ level: 'invoice' }),
     ]);

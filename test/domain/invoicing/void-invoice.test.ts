@@ -24,8 +24,8 @@ describe('what goes back (money 9.11 to 9.15)', () => {
     ${'all that was paid'}           | ${{}}                                                              | ${null}  | ${'100'} | ${'0'}
     ${'nothing was paid'}            | ${{ amount_paid: '0', payment_status: 'PENDING' }}                 | ${null}  | ${'0'}   | ${'0'}
     ${'less what went back before'}  | ${{ refunded_amount: '10', payment_status: 'PARTIALLY_REFUNDED' }} | ${null}  | ${'90'}  | ${'0'}
-    ${'less what is under way'}      | ${{ refunded_amount: '10', refunds_in_flight: '30' }}              | ${null}  | ${'60'}  | ${'0'}
-    ${'all is under way'}            | ${{ refunds_in_flight: '120' }}                                    | ${null}  | ${'0'}   | ${'0'}
+    ${'less what is in progress'}    | ${{ refunded_amount: '10', refunds_in_flight: '30' }}              | ${null}  | ${'60'}  | ${'0'}
+    ${'all is in progress'}          | ${{ refunds_in_flight: '120' }}                                    | ${null}  | ${'0'}   | ${'0'}
     ${'an amount'}                   | ${{}}                                                              | ${'30'}  | ${'30'}  | ${'0'}
     ${'the whole amount'}            | ${{}}                                                              | ${'100'} | ${'100'} | ${'0'}
     ${'nothing, on request'}         | ${{}}                                                              | ${'0'}   | ${'0'}   | ${'0'}

@@ -274,7 +274,7 @@ describe('canonical usage', () => {
         expect(byPosition(canonicalUsage(version, shuffled))).toEqual(rows);
         // A replay delivers entries again at their own positions.
         expect(byPosition(canonicalUsage(version, [...log, ...again]))).toEqual(rows);
-        // A resend is a copy further on, with whatever content.
+        // A resend is a later copy with any content.
         const copies = again
           .filter(({ kind }) => kind === 'usage')
           .map((entry, index) => ({

@@ -112,7 +112,7 @@ describe('the period is half-open', () => {
 describe('LATEST', () => {
   const at = '2026-01-05T00:00:00.000Z';
   test.each<[string, MeteredUsage[], string]>([
-    ['the later timestamp wins, whatever arrived last', [
+    ['the later timestamp wins, regardless of the order of arrival', [
       row('2026-01-05T00:00:00.001Z', '1', { position: 1n }),
       row(at, '2', { position: 9n }),
     ], '1'],

@@ -157,7 +157,7 @@ describe('expressions', () => {
   );
 
   property(
-    'whatever is typed is refused by name or gives one answer, twice the same',
+    'every input is refused by name or gives one answer, the same each time',
     fc.property(
       fc.oneof(
         fc.string({ maxLength: 60 }),

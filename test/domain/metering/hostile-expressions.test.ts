@@ -2,7 +2,7 @@ import { BillingError } from '../../../domain/errors.ts';
 import { compileExpression } from '../../../domain/metering/expression.ts';
 
 /**
- * Reliability S14: whatever is written, it is refused at creation, or it ends at once for the largest
+ * Reliability S14: every expression is refused at creation, or it ends at once for the largest
  * event that the edge lets in. What runs away here runs into the suite's timeout.
  */
 const times = (text: string, count: number) => text.repeat(count);

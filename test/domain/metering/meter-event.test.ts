@@ -48,7 +48,7 @@ describe('whether an event is meant for the meter', () => {
     expect(meter(event({ n: 1, region: 'eu' }, 'other'))).toEqual({ outcome: 'unmatched' });
     expect(meter(event({ n: 1, region: 'eu' }, 'API_CALL'))).toEqual({ outcome: 'unmatched' });
   });
-  test('a filter that does not hold is unmatched, whatever the value', () => {
+  test('a filter that does not match gives unmatched, for every value', () => {
     expect(meter(event({ n: 1, region: 'us' }))).toEqual({ outcome: 'unmatched' });
     expect(meter(event({ n: 'x' }))).toEqual({ outcome: 'unmatched' });
   });

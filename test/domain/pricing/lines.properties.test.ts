@@ -184,7 +184,7 @@ describe('commitments (6)', () => {
   ); // prettier-ignore
 
   property(
-    'rows of a subscription sum to the rounded charge, whatever shares they get',
+    'rows of a subscription sum to the rounded charge, for all shares',
     fc.property(fc.array(units, { maxLength: 8 }), cents, factor, fc.boolean(), (usages, commitment, f, trueUpEnabled) => {
       const lines = usages.map((usage) => usageLine({ price: flat('0.0137'), rows: whole(usage) }));
       const terms = { amount: decimal(commitment), overageFactor: decimal(f), trueUpEnabled };

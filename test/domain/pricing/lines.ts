@@ -124,7 +124,7 @@ export function fixedLine(
   );
 }
 
-/** What must hold of every rated line, whatever it charges for. */
+/** Invariants of every rated line. */
 export function checked(line: RatedLine): RatedLine {
   const { explanation } = line;
   expect(Explanation.parse(explanation)).toEqual(explanation);

@@ -93,7 +93,7 @@ describe('which part of a cell is paid for (5.1, 5.2, 11)', () => {
     expect(charge(cell, 'none')).toBe(full);
   });
 
-  test('versions of a line pay their own slices, whatever the behaviour', () => {
+  test('versions of a line pay their own slices, with and without prorations', () => {
     for (const behavior of ['create_prorations', 'none'] as const) {
       const month = ['2026-04-01', '2026-05-01'] as const;
       expect(charge(cut(month, ['2026-04-01', '2026-04-11']), behavior)).toBe('10');

@@ -35,7 +35,7 @@ describe.each(machines)('$machine.noun', ({ machine, final }) => {
   const triggers = fc.array(fc.constantFrom(...machine.triggers), { maxLength: 30 });
 
   property(
-    `a ${machine.noun} never leaves its table, nor a final state, whatever happens to it`,
+    `a ${machine.noun} never leaves its table, nor a final state, for every sequence of triggers`,
     fc.property(triggers, (walk) => {
       let state: string | null = null;
       for (const trigger of walk) {

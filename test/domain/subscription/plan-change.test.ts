@@ -45,7 +45,7 @@ describe('what may change its plan (billing 14.2)', () => {
   });
 });
 
-test('a checkout under way names the field', () => {
+test('a checkout in progress names the field', () => {
   const attempt = () =>
     assertPlanChangeable(subscription({ has_pending_checkout: true }), 'plan_2');
   expect(refusalOf(attempt).details).toEqual([

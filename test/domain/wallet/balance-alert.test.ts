@@ -69,7 +69,7 @@ describe('the state of a falling value (money 4.4)', () => {
     expect(alertState(settings(), decimal(value))).toBe(state);
   });
 
-  test('whatever the condition says', () => {
+  test('for every condition', () => {
     const above = settings({ critical: level('10', 'above'), warning: null, info: null });
     expect(alertState(above, decimal('5'))).toBe('in_alarm');
     expect(alertState(above, decimal('50'))).toBe('ok');

@@ -151,7 +151,7 @@ describe('taking credits', () => {
     expect(taken(takeCredits(blocks, decimal('12'), NOW).breakdown)).toBe('live:5');
   });
 
-  test('in the order given, whatever the expiry', () => {
+  test('in the order given, regardless of the expiry', () => {
     const blocks = [
       block('b', '5', { expiry_date: date('01-01') }),
       block('empty', '0'),

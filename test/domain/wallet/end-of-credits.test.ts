@@ -141,7 +141,7 @@ describe('termination (money 2.12)', () => {
     ).toBe('invalid invalid_operation wallet_status');
   });
 
-  test('a checkout under way refuses it with 409', () => {
+  test('a checkout in progress refuses it with 409', () => {
     const refusal = refusalOf(() => terminateWallet(walletOf('20'), blocks, 'row', true));
     expect([refusal.kind, refusal.code]).toEqual(['conflict', 'checkout_in_progress']);
     expect(refusal.details).toEqual([

@@ -117,7 +117,7 @@ describe('when the credits expire (money 5.5.3, 5.5.4)', () => {
     },
   );
 
-  test('BILLING_CYCLE ends with the billing period, whatever the grant period is', () => {
+  test('BILLING_CYCLE ends with the billing period, for every grant period', () => {
     expect(grantExpiry(plain('BILLING_CYCLE'), at, '', '2026-04-01T00:00:00.000Z')).toBe(
       '2026-04-01T00:00:00.000Z',
     );

@@ -76,7 +76,7 @@ describe('its completion (money 2.11.6)', () => {
     expect(decision.wallet.credit_balance).toBe('75');
   });
 
-  test('both paths give the same balance, whatever the two rates', () => {
+  test('both paths give the same balance, for all rates', () => {
     const rates = { conversion_rate: '0.01', topup_conversion_rate: '0.008' };
     const decision = completePurchase(walletOf('0', rates), [], pending(walletOf('0', rates)), NOW);
     expect(decision.wallet.balance).toBe('0.7');

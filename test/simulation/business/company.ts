@@ -301,7 +301,7 @@ export class Company {
     return made;
   }
 
-  /** The statement of the bank: charges that the test gateway made, whatever the product says about them. */
+  /** The statement of the bank: charges that the test gateway made, independent of the product's records. */
   async readBank(customer: Customer | null): Promise<void> {
     const { pool, scope } = this.#world.api;
     const rows = await pool<
