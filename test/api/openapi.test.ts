@@ -39,7 +39,7 @@ describe('the OpenAPI document', () => {
     expect((await api.get('/docs/')).status).toBe(200);
   });
 
-  test('the page shows it, also if nobody has asked for the document itself', async () => {
+  test('the page shows it, also before the first request of the document', async () => {
     const another = await startTestApi();
     const { status, body } = await another.get('/docs/json');
     expect(status).toBe(200);
@@ -92,7 +92,7 @@ describe('the OpenAPI document', () => {
       expect([key, text.includes(`"${key}`)]).toEqual([key, false]);
   });
 
-  test('every operation says what it is for, and how it refuses', () => {
+  test('every operation has a summary and its refusals', () => {
     const bare = operations.filter(
       ({ operation }) =>
         !operation.summary ||

@@ -22,7 +22,7 @@ describeInBrowser('pages of developers', (executable) => {
   const press = (page: Page, name: string) =>
     page.getByRole('button', { name, exact: true }).first().press('Enter');
 
-  test('an endpoint is edited, told of chosen events only, and deleted', async () => {
+  test('an endpoint is edited, gets selected events only, and is deleted', async () => {
     const { body: made } = await shown.world.api.post('/v1/webhooks/endpoints', {
       url: 'https://example.com/first',
     });

@@ -286,7 +286,7 @@ describeInBrowser('portal', (executable) => {
     await page.context().close();
   });
 
-  test('a site that the tenant lists shows the portal in a frame, which goes on when it is loaded again; another site shows nothing', async () => {
+  test('a site that the tenant lists shows the portal in a frame, which continues after a reload; another site shows nothing', async () => {
     const { api } = shown.world;
     const customer = await newCustomer('framed');
     await invoiceFor(customer.id);

@@ -140,7 +140,7 @@ describe('a run', () => {
     expect(text).toContain('golden: 1 passed, 1 failed, 0 unsupported');
   });
 
-  test('a case that a page overrules is checked with our figures, and told', () => {
+  test('a case that a page contradicts is checked with our figures, and reported', () => {
     const overruled = golden('theirs', { operation: 'add', a: '1', b: '2' }, { total: '4' });
     const contradiction = {
       id: 'theirs',

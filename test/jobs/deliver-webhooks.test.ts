@@ -111,7 +111,7 @@ describe('notifications', () => {
     );
   });
 
-  test('of one object keep their order while the first fails; others go on', async () => {
+  test('of one object keep their order while the first fails; others are delivered', async () => {
     await endpoint();
     const [first, second] = [await customer(), await customer()];
     await rename(first.id, 'Second event');
@@ -230,7 +230,7 @@ describe('notifications', () => {
 });
 
 describe('a receiver', () => {
-  test('that answers 410 is disabled; enabling it goes on with what is pending', async () => {
+  test('that answers 410 is disabled; enabling it delivers the pending ones', async () => {
     const { id } = await endpoint();
     receiver.answer = (_received, response) => void response.writeHead(410).end();
     await customer();
@@ -268,7 +268,7 @@ describe('a receiver', () => {
     expect((await caller.get(`/v1/webhooks/endpoints/${id}`)).body.enabled).toBe(false);
   });
 
-  test('that redirects has failed; nobody follows', async () => {
+  test('that redirects has failed; redirects are not followed', async () => {
     const { id } = await endpoint();
     receiver.answer = (_received, response) =>
       void response.writeHead(302, { location: `${receiver.url}/elsewhere` }).end();
@@ -279,7 +279,7 @@ describe('a receiver', () => {
     expect(body.items[0].status_code).toBe(302);
   });
 
-  test('that is busy states when to come back, for at most an hour', async () => {
+  test('that is busy sets the time of the next attempt, at most an hour later', async () => {
     await endpoint();
     receiver.answer = (_received, response) =>
       void response.writeHead(429, { 'retry-after': '600' }).end();

@@ -88,7 +88,7 @@ describe('records leave the log 24 hours after the stream has passed them', () =
     expect((await expire()).dropped).toEqual([[0, 0, 103n]]);
   });
 
-  test('a running stream notes where idle partitions stand, for a day', async () => {
+  test('a running stream notes the progress of idle partitions, for a day', async () => {
     await stands(0, 2, 103);
     await stands(1, 30, 55);
     await noteProgress(1, 4, 55);
@@ -98,7 +98,7 @@ describe('records leave the log 24 hours after the stream has passed them', () =
     expect(notes).toEqual([{ partition: 0, next_offset: '103' }]);
   });
 
-  test('what a pending replay has yet to read stays', async () => {
+  test('records that a pending replay has not read stay', async () => {
     await noteProgress(0, 30, 300);
     await stands(0, 0, 400);
     await database.pool`

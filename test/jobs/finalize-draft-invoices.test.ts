@@ -136,7 +136,7 @@ describe('the stream has to pass the heads that the log had after the grace (met
     expect(await world.finalize()).toMatchObject({ finalized: 1, waiting: 0 });
   });
 
-  test('fixed fees alone wait for nobody', async () => {
+  test('an invoice of fixed fees does not wait', async () => {
     const { catalog, api } = world;
     const plan = await catalog.plan();
     await catalog.fixed(plan, '10', { invoice_cadence: 'ARREAR' });

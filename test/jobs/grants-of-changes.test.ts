@@ -225,7 +225,7 @@ describe('grants of a plan that is changed', () => {
     expect(await given(one)).toEqual(['60', '300', '300']);
   });
 
-  test('the grants of the subscription itself and of kept addons go on, those of dropped addons end', async () => {
+  test('the grants of the subscription itself and of kept addons continue, those of dropped addons end', async () => {
     const one = await subscribed('60');
     await make('/creditgrants', {
       name: 'Own', scope: 'SUBSCRIPTION', subscription_id: one.subscription.id, credits: '7', cadence: 'RECURRING',

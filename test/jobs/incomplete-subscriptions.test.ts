@@ -48,7 +48,7 @@ describe('an incomplete subscription (billing 10.3)', () => {
     expect(await read(subscription)).toMatchObject({ current_period_start: day('2027-01-01') });
   });
 
-  test('a trial that ends unpaid waits as well, and goes on when it is paid', async () => {
+  test('a trial that ends unpaid waits as well, and continues when it is paid', async () => {
     const { subscription } = await invoiceDue(world.api, '100', {
       payment_behavior: 'default_incomplete',
       trial_period_days: 5,

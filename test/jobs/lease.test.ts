@@ -85,7 +85,7 @@ describe('a job runs in one process at a time', () => {
     expect(table!['name']).toBeNull();
   });
 
-  test('nobody takes the job over while a transaction holds its lease', async () => {
+  test('no process takes the job over while a transaction has locked its lease', async () => {
     const lease = (await acquireJobLease(database.pool, {
       name: 'held', holder: 'a', scheduled_at: tick(0), seconds: 0,
     }))!; // prettier-ignore
@@ -119,7 +119,7 @@ describe('a job runs in one process at a time', () => {
 });
 
 describe('scheduler', () => {
-  test('runs every job at the start; stop waits for the running one and tells it', async () => {
+  test('runs every job at the start; stop signals the running one and waits for it', async () => {
     let stopped = false;
     let started = () => {};
     const begun = new Promise<void>((resolve) => (started = resolve));

@@ -27,14 +27,14 @@ async function noticesUntil(to: string, more: object, cancel?: object): Promise<
   return rows.map(({ clock_time }) => clock_time.slice(0, 16));
 }
 
-test('a renewal is told of a day before the end of the period, once per period (money 17.3)', async () => {
+test('a renewal is announced a day before the end of the period, once per period (money 17.3)', async () => {
   expect(await noticesUntil(day('2025-03-15'), {})).toEqual([
     '2025-01-31T00:00',
     '2025-02-28T00:00',
   ]);
 });
 
-test('a daily period is told of when it begins', async () => {
+test('a daily period is announced when it begins', async () => {
   const daily = { billing_period: 'DAILY' };
   expect(await noticesUntil('2025-01-03T12:00:00.000Z', daily)).toEqual([
     '2025-01-01T00:00',

@@ -172,7 +172,7 @@ describe('scheduled exports', () => {
     expect(row).toMatch(/,north,blue$/);
   });
 
-  test('a storage that fails is asked again after growing waits; one that refuses is not', async () => {
+  test('a storage that fails is tried again with growing waits; one that refuses is not', async () => {
     const task = await create();
     storage.answers.push(500, 503);
     expect(await runAt('2026-11-21T13:05:00.000Z')).toMatchObject({ retried: 1 });

@@ -48,14 +48,14 @@ test('one that fails has no further turn; the others do, and the run succeeds', 
   expect(await turns([3, 2], { failing })).toEqual({ order: 't0 t1 t1', error: null });
 });
 
-test('a store that is away for one tenant is asked for the others', async () => {
+test('a store that is unreachable for one tenant is queried for the others', async () => {
   expect(await turns([1, 1, 1], { failing: { 0: away(), 1: away() } })).toEqual({
     order: 't0 t1 t2',
     error: null,
   });
 });
 
-test('a store that is away for three in a row is away for all: the run ends and says so', async () => {
+test('a store that is unreachable for three tenants in a row ends the run with an error', async () => {
   const error = away();
   const failing = { 0: error, 1: error, 2: error };
   expect(await turns([1, 1, 1, 1, 1], { failing })).toEqual({ order: 't0 t1 t2', error });
@@ -74,6 +74,6 @@ test('a lost lease ends the run at once', async () => {
   expect(await turns([1, 1], { failing: { 0: error } })).toEqual({ order: 't0', error });
 });
 
-test('nobody waits: nothing happens', async () => {
+test('without waiting tenants nothing happens', async () => {
   expect(await turns([])).toEqual({ order: '', error: null });
 });

@@ -56,7 +56,7 @@ describe('a clock', () => {
     expect(changed.body).toMatchObject({ test_clock_id: clock.id, updated_at: day('2024-01-31') });
   });
 
-  test('does not exist in production; unknown and deleted ones own nobody', async () => {
+  test('does not exist in production; unknown and deleted clocks have no customers', async () => {
     const caller = await world.api.newCaller();
     await world.api.pool`
       update environments set type = 'production' where id = ${caller.scope.environment_id}`;
@@ -140,7 +140,7 @@ describe('what a customer owns lives by the clock', () => {
     ]);
   });
 
-  test('credits are granted and expire at their instants; overdue invoices are told of once', async () => {
+  test('credits are granted and expire at their instants; overdue invoices are announced once', async () => {
     const { plan } = await sold();
     const clock = await clockAt(day('2025-01-01'));
     const customer = await world.catalog.customer({ test_clock_id: clock.id });
@@ -186,7 +186,7 @@ describe('what a customer owns lives by the clock', () => {
   });
 });
 
-test('an open payment does not stop the clock every half minute: its gateway is asked ever more rarely', async () => {
+test('an open payment does not stop the clock every half minute: its gateway is asked at growing intervals', async () => {
   const { api } = world;
   await api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
   const clock = await clockAt(day('2025-01-01'));
@@ -279,7 +279,7 @@ describe('times stay apart', () => {
 });
 
 describe('an advance that does not get through', () => {
-  test('stops at the instant that failed and says why; advanced again, it goes on and bills nothing twice', async () => {
+  test('stops at the failed instant with the reason; advanced again, it continues and bills nothing twice', async () => {
     const { plan, meter } = await sold();
     const clock = await clockAt(day('2025-01-01'));
     const customer = await world.catalog.customer({ test_clock_id: clock.id });
@@ -303,7 +303,7 @@ describe('an advance that does not get through', () => {
     ]);
   });
 
-  test('an outage does not fail the clock: the next run goes on', async () => {
+  test('an outage does not fail the clock: the next run continues', async () => {
     const { plan } = await sold();
     const clock = await clockAt(day('2025-01-01'));
     const customer = await world.catalog.customer({ test_clock_id: clock.id });

@@ -68,7 +68,7 @@ describe('forms of the settings', () => {
     expect(toApi(fields, held)).toMatchObject({ due_date_days: null, prefix: 'INV' });
   });
 
-  test('a problem stands at the field that has it', () => {
+  test('a problem is shown at its field', () => {
     const found = (key: FormKey, change: Record<string, unknown>) => {
       const { fields } = formFor(key);
       const all = { ...defaultOf(key), ...FILLED[key] };

@@ -39,7 +39,7 @@ describe('whether the machine crashed while the engines ran', () => {
     expect(mark.isOfAnotherBoot('boot-1')).toBe(true);
   });
 
-  test('a system that tells no boot id: every earlier mark asks for a replay', () => {
+  test('a system without a boot id: every earlier mark requires a replay', () => {
     mark.set('');
     expect(mark.isOfAnotherBoot('')).toBe(true);
   });

@@ -329,7 +329,7 @@ describe('sessions of browsers, and the pages that use them', () => {
     });
   });
 
-  test('pages run no inline script and stand in no frame', async () => {
+  test('pages run no inline script and cannot be framed', async () => {
     for (const url of ['/', '/env/env_1/customers', '/portal', '/checkout/1', '//evil.example/']) {
       const page = await inject('GET', url, { accept: 'text/html' });
       expect([url, page.statusCode, page.headers['location']]).toEqual([url, 200, undefined]);

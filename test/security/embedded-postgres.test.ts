@@ -58,7 +58,7 @@ describe('the embedded Postgres', () => {
     expect([modeOf('.'), modeOf('data'), modeOf('password')]).toEqual([0o700, 0o700, 0o600]);
   });
 
-  test('nobody gets in without a password, from this machine either', async () => {
+  test('every connection needs a password, also from this machine', async () => {
     const rules = readFileSync(join(directory, 'postgres/data/pg_hba.conf'), 'utf8')
       .split('\n')
       .filter((line) => /^\s*(local|host)/.test(line));

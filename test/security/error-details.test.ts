@@ -28,13 +28,13 @@ describe('details of errors', () => {
     expect(JSON.stringify(answer.body).length).toBeLessThan(64 * 1024);
   }
 
-  test('events: two megabytes of a key that stands twice', async () => {
+  test('events: two megabytes of a duplicate key', async () => {
     const lists = '"events":[],'.repeat(180_000);
     const answer = await ingest.post('/v1/events/bulk', Buffer.from(`{${lists}"events":[]}`));
     expectBounded(answer, 180_001);
   });
 
-  test('events: two megabytes of keys that stand twice in one event', async () => {
+  test('events: two megabytes of duplicate keys in one event', async () => {
     const keys = '"event_name":1,'.repeat(140_000);
     const answer = await ingest.post('/v1/events', Buffer.from(`{${keys}"source":""}`));
     expectBounded(answer, 140_000);

@@ -85,7 +85,7 @@ describe('headers of answers', () => {
       expect(answer).toContain(`\r\n${name}: ${value}\r\n`);
   });
 
-  test('answers with a secret are kept by nobody', async () => {
+  test('answers with a secret are not cached', async () => {
     const made = await api.post('/v1/secrets/api/keys', { name: 'k', type: 'private_key' });
     expect([made.status, made.headers['cache-control']]).toEqual([201, 'no-store']);
     expect(made.headers['vary']).toBe(DATA.vary);
@@ -144,7 +144,7 @@ describe('headers of answers', () => {
     expect((await get('/v1/openapi.json', { 'x-api-key': '' })).headers).toMatchObject(DATA);
   });
 
-  test('every route, with a key and without: no shared cache, and apart for every credential', async () => {
+  test('every route, with a key and without: no shared cache, and separate for every credential', async () => {
     const wrong: string[] = [];
     for (const route of API_ROUTES) {
       const url = `/v1${route.path.replace(/\{[a-z_]+\}/g, 'x_01JAAAAAAAAAAAAAAAAAAAAAAA')}`;

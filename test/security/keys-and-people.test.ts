@@ -90,7 +90,7 @@ describe('keys, people and environments', () => {
   });
 
   describe('of a person who is super admin', () => {
-    test('whom it invites is confined to its environment, on every route', async () => {
+    test('a person whom it invites has access to its environment only, on every route', async () => {
       const { status, body } = await admin.post('/v1/users', newPerson({ roles: ['super_admin'] }));
       const { environment_id } = admin.scope;
       expect([status, body.environment_ids]).toEqual([201, [environment_id]]);

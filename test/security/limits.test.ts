@@ -27,7 +27,7 @@ describe('limits', () => {
         expect(await count(email, `192.0.2.${place}`)).toBe('counted');
     };
 
-    test('of thirty at once from one network, ten are looked at', async () => {
+    test('of thirty concurrent ones from one network, ten are checked', async () => {
       const email = newEmail();
       const outcomes = await Promise.all(
         Array.from({ length: 30 }, () => count(email, '198.51.100.1')),
@@ -59,7 +59,7 @@ describe('limits', () => {
       expect(row!.count).toBe(1);
     });
 
-    test('who has logged in from a network before is not held up by failures from elsewhere', async () => {
+    test('failures elsewhere do not delay a person in a network of an earlier login', async () => {
       const email = newEmail();
       const own = loginSubjects(email, '203.0.113.7');
       await limit().count(own);
@@ -72,7 +72,7 @@ describe('limits', () => {
       expect(await count(email, '203.0.113.7')).toBe('refused');
     });
 
-    test('five hundred from one network, whomever they try', async () => {
+    test('five hundred from one network, for any accounts', async () => {
       const rows = Array.from({ length: 500 }, () => ({
         subject: loginSubjects('', '198.51.100.5').place,
         failed_at: new Date(api.clock.now()).toISOString(),

@@ -86,7 +86,7 @@ describe('a refused login does the same work for every reason', () => {
     expect(unknown).toEqual(known);
   });
 
-  test('the hash that is verified where there is none costs what every hash costs', async () => {
+  test('the hash for unknown accounts costs the same as every hash', async () => {
     const shapeOf = (hash: string) =>
       hash.split('$').map((part, at) => (at < 4 ? part : part.length));
     expect(shapeOf(NOBODYS_HASH)).toEqual(shapeOf(await hashPassword('password-1')));

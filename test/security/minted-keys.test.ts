@@ -101,7 +101,7 @@ describe('keys that keys make', () => {
   });
 
   describe('life', () => {
-    test('a child ends no later than its parent: 400 when asked to, and by itself when not', async () => {
+    test('a child ends no later than its parent: 400 for a later end, and the end of the parent by default', async () => {
       const parent = await made(await session(), { expires_at: inMinutes(60) });
       const later = await make(parent.by, { expires_at: inMinutes(61) });
       expect([later.status, later.body.details[0].path]).toEqual([400, 'expires_at']);
@@ -122,7 +122,7 @@ describe('keys that keys make', () => {
       expect([body.secret.expires_at, body.secret.minted_by]).toEqual([short.expires_at, short.id]);
     });
 
-    test('it says which key made it; a person who is logged in is none', async () => {
+    test('it names the key that made it; null for a logged-in person', async () => {
       const root = await made(await session());
       const child = await made(root.by);
       expect([root.minted_by, child.minted_by]).toEqual([null, root.id]);
@@ -158,7 +158,7 @@ describe('keys that keys make', () => {
       expect(await works(as(next.api_key))).toBe(false);
     });
 
-    test('an overlap holds for the keys that it made as well', async () => {
+    test('an overlap applies to the keys that it made as well', async () => {
       const root = await made(await session());
       const child = await made(root.by);
       const { body: next } = await rotate(root.id, root.by, 60);

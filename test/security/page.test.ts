@@ -6,7 +6,7 @@ describe('docs/security.md', () => {
   const page = readFileSync(new URL('docs/security.md', root), 'utf8');
   const rows = page.split('\n').filter((line) => /^\| [A-Z]\d+ \|/.test(line));
 
-  test('every threat has something that holds it and a test that exists', () => {
+  test('every threat has a defence and an existing test', () => {
     expect(rows.length).toBeGreaterThan(15);
     const wrong = rows.filter((row) => {
       const [, , threat, holds, tests] = row.split('|').map((cell) => cell.trim());
@@ -21,7 +21,7 @@ describe('docs/security.md', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('every number stands once', () => {
+  test('every number is used once', () => {
     const numbers = rows.map((row) => row.split('|')[1]!.trim());
     expect(numbers).toEqual([...new Set(numbers)]);
   });

@@ -86,7 +86,7 @@ describe('portal sessions', () => {
       return { 'x-api-key': '', 'x-session-token': body.token as string };
     };
 
-    test('204: one, by its id; the customer’s other sessions go on', async () => {
+    test('204: one, by its id; the customer’s other sessions stay valid', async () => {
       const customer = await newCustomer();
       const second = await openAgain(customer.external_id);
       const [newest, oldest] = await open(customer.id);
@@ -99,7 +99,7 @@ describe('portal sessions', () => {
       expect((await api.delete('/v1/portal/sessions/portal_session_x')).status).toBe(404);
     });
 
-    test('204: all of a customer, and of nobody else', async () => {
+    test('204: all sessions of a customer, and of no other', async () => {
       const [one, other] = [await newCustomer(), await newCustomer()];
       const second = await openAgain(one.external_id);
       expect((await api.delete(`/v1/customers/${one.id}/portal-sessions`)).status).toBe(204);
@@ -225,7 +225,7 @@ describe('portal sessions', () => {
     }
   });
 
-  test('usage and analytics are of the session’s customer, whomever the request names', async () => {
+  test('usage and analytics are of the session’s customer, for any customer in the request', async () => {
     const [one, other] = [await newCustomer(), await newCustomer()];
     await subscribe(other.id);
     const usage = await api.get(`/v1/customer/portal/usage?customer_id=${other.id}`, one.headers);
@@ -312,7 +312,7 @@ describe('portal sessions', () => {
     expect([strict.status, strict.body.details[0].path]).toEqual([400, 'external_id']);
   });
 
-  test('customers name their requests apart from each other', async () => {
+  test('idempotency keys of customers are separate', async () => {
     const [one, other] = [await newCustomer(), await newCustomer()];
     const put = ({ headers }: { headers: object }) =>
       api.put('/v1/customer/portal/info', { name: 'Same' }, { ...headers, 'idempotency-key': 'k' });
@@ -343,7 +343,7 @@ describe('portal sessions', () => {
     expect([answer.status, answer.body.details[0].path]).toEqual([400, Object.keys(body)[0]]);
   });
 
-  test('what a tenant’s world holds stays out of a stranger’s portal', async () => {
+  test('no record of a tenant is visible in the portal of another', async () => {
     const world = await createWorld(api);
     const stranger = await newCustomer(await api.newCaller());
     for (const id of world.ids)

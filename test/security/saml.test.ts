@@ -91,7 +91,7 @@ describe('single sign-on', () => {
     expect(body).toContain('WantAssertionsSigned="true"');
   });
 
-  test('login: 302 to the provider with a request that is remembered and a state that comes back', async () => {
+  test('login: 302 to the provider with a stored request and a state that is returned', async () => {
     const { location, request, requestId } = await begin('to/invoices');
     expect(location.origin + location.pathname).toBe('https://idp.example.test/sso');
     expect(location.searchParams.get('tenant')).toBe('1');
@@ -292,7 +292,7 @@ describe('single sign-on', () => {
       expect(statuses).toEqual([302, 401, 401, 401, 401, 401, 401, 401]);
     });
 
-    test('the tenant’s audit log has the reason and the origin, and nobody’s name; at most ten from a network', async () => {
+    test('the tenant’s audit log has the reason and the origin, and no name; at most ten from a network', async () => {
       const watched = await api.newCaller();
       await configure(CONFIG, watched);
       const send = async (lie: Partial<ResponseFacts>) => {
@@ -329,7 +329,7 @@ describe('single sign-on', () => {
       expect((await post(responseXml(factsFor(requestId)))).status).toBe(401);
     });
 
-    test('an answer that another browser asked for: nobody is signed in by being made to post it', async () => {
+    test('an answer that another browser requested signs no one in', async () => {
       const { requestId } = await begin();
       const own = cookies.at(-1)!;
       const name = own.slice(0, own.indexOf('='));
@@ -357,7 +357,7 @@ describe('single sign-on', () => {
       ]);
     });
 
-    test('the cookie is for the answers alone, for ten minutes, and tells no one the secret of another', async () => {
+    test('the cookie is sent with answers only, lives ten minutes, and does not reveal the secret of another', async () => {
       const { request, requestId } = await begin();
       const cookie = cookies.at(-1)!;
       expect(cookie).toMatch(
@@ -394,7 +394,7 @@ describe('single sign-on', () => {
       return body as { email: string; password: string };
     };
 
-    test('passwords are refused for everybody but super admins, and wrong ones tell nothing', async () => {
+    test('passwords are refused except for super admins, and a wrong one reveals nothing', async () => {
       const [reader, admin] = [await invite(['all_reader']), await invite(['super_admin'])];
       await configure({ ...CONFIG, enforce_sso: true });
       const refused = await logIn(reader.email, reader.password);

@@ -22,7 +22,7 @@ describe('sign-up by invitation only', () => {
   );
 });
 
-test('a cap that was lowered holds for what a tenant has stored before', async () => {
+test('a lowered cap applies to earlier records of the tenant', async () => {
   const api = await startTestApi();
   const value = { development: 5, max_users: 3 };
   await api.put('/v1/settings/tenant_config', { value });

@@ -65,7 +65,7 @@ describe('slow and many connections', () => {
     );
   });
 
-  test('503 with Retry-After beyond the connections that are served; those go on, and one that ends makes room', async () => {
+  test('503 with Retry-After beyond the limit of connections; open ones are served, and a closed one makes room', async () => {
     const app = await listen({ maxConnections: 10 });
     const request = `${HEAD}content-length: 2\r\n\r\n{}`;
     const served = [];

@@ -80,7 +80,7 @@ describe('alert settings', () => {
     expect((await create(body)).status).toBe(201);
   });
 
-  test('of two that are made at once one is made', async () => {
+  test('of two concurrent creates one succeeds', async () => {
     const { id } = await subscription();
     const body = { entity_type: 'subscription', entity_id: id, config };
     const answers = await Promise.all([1, 2, 3, 4].map(() => create(body)));

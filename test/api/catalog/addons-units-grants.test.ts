@@ -91,7 +91,7 @@ describe('pricing units', () => {
     expect(list.pagination).toEqual({ total: 1, limit: 1, offset: 1 });
   });
 
-  test('400: a price that is too much money at the rate of its unit, with the field as it was sent', async () => {
+  test('400: a price whose money is too large at the rate of its unit, with the name of the sent field', async () => {
     const { body: unit } = await create({ code: 'big', conversion_rate: '9'.repeat(20) });
     const { body: plan } = await api.post('/v1/plans', { name: 'P' });
     const price = { price_unit_type: 'CUSTOM', entity_type: 'PLAN', entity_id: plan.id };

@@ -128,7 +128,7 @@ describe('terms of catalog records', () => {
       expect((await read(later.id)).end_date).toBe(effective_date);
     });
 
-    test('200: one that has not begun ends as it begins', async () => {
+    test('200: an association that has not begun ends at its start', async () => {
       const start_date = '2027-02-01T00:00:00.000Z';
       const { id } = await create({ start_date });
       expect((await api.delete(`/v1/creditgrants/${id}`)).status).toBe(200);

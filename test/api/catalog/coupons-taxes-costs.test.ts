@@ -72,7 +72,7 @@ describe('coupons', () => {
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
   });
 
-  test('an update renames; what a coupon takes off never changes', async () => {
+  test('an update renames; the discount of a coupon never changes', async () => {
     const { body } = await create();
     const { body: updated } = await api.put(`/v1/coupons/${body.id}`, {
       name: 'New',

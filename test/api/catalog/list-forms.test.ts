@@ -152,7 +152,7 @@ describe('lists of the catalog', () => {
     expect([answer.status, answer.body.details?.[0]?.path]).toEqual([400, field]);
   });
 
-  test('404: associations of a customer that there is not, by both forms', async () => {
+  test('404: associations of an unknown customer, by both forms', async () => {
     const external_customer_id = 'nobody';
     const path = '/v1/taxes/associations';
     expect((await api.get(`${path}?external_customer_id=nobody`)).status).toBe(404);

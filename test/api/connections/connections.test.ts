@@ -124,7 +124,7 @@ describe('connections', () => {
     expect(await secrets()).toBeNull();
   });
 
-  test('two buckets stand side by side; the newest is the one that a provider names', async () => {
+  test('several buckets are allowed; the name of the provider means the newest', async () => {
     const bucket = { provider_type: 's3', encrypted_secret_data: { aws_access_key_id: 'AKIA' } };
     const first = await create({ ...bucket, name: 'Daily' });
     const second = await create({ ...bucket, name: 'Archive' });
@@ -142,7 +142,7 @@ describe('connections', () => {
     expect((await named()).body.id).toBe(first.body.id);
   });
 
-  test('204, then gone for good with its credentials; 409 while a gateway is connected', async () => {
+  test('204, then deleted with its credentials; 409 while a gateway is connected', async () => {
     const { body } = await create();
     expect((await create()).status).toBe(409);
     expect((await create({ provider_type: 'paddle' })).status).toBe(201);
@@ -238,7 +238,7 @@ describe('integrations', () => {
   });
   const link = (fields: object = {}) => connected.post('/v1/integrations/link', linkBody(fields));
 
-  test('200: the link stands in the mappings and on the customer, until it is ended', async () => {
+  test('200: the mappings and the customer have the link, until it is ended', async () => {
     const made = await link({ metadata: { a: 'b' } });
     expect([made.status, made.body.mapping]).toMatchObject([
       200,

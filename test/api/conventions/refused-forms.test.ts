@@ -44,7 +44,7 @@ test.each([
   expect(refusal).toMatchObject({ code: 'validation_error', details: [{ path, message }] });
 });
 
-test('an empty word, and a list without a value, say nothing', () => {
+test('an empty text and a list without values have no effect', () => {
   const { feature_ids } = parse(SubscriptionEntitlementsQuery, { feature_ids: '' }, 'query');
   expect(feature_ids).toBeUndefined();
   const { search } = parse(Search, { status: '', order: '', kind: '', sort: '' }, 'body');

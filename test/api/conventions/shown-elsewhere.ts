@@ -79,7 +79,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, readonly [file: string, ti
   ],
   'PUT /entitlements/{id} static_value': [
     'api/entitlements/entitlements.test.ts',
-    '200: fields of other types say nothing, in changes too',
+    '200: fields of other types have no effect, also in changes',
   ],
   'PUT /creditgrants/{id} end_date': [
     'api/wallets/credit-grants.test.ts',

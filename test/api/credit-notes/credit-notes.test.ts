@@ -145,7 +145,7 @@ describe('refunds', () => {
 });
 
 describe('POST /invoices/{id}/void', () => {
-  test('what was paid comes back in one credit; payments in flight are voided', async () => {
+  test('the paid amount is returned in one credit; payments in flight are voided', async () => {
     const { invoice, customer, read } = await invoiceDue(api, '80');
     const { body: waiting } = await payOffline(api, invoice, '20', { process_payment: false });
     await payOffline(api, invoice, '30');

@@ -310,7 +310,7 @@ test('404: every view of a customer or subscription that is not there', async ()
   for (const path of missing) expect((await api.get(`/v1${path}`)).status).toBe(404);
 });
 
-test('a subscription in its second form embeds what is asked for, and says whether it is behind its plan', async () => {
+test('a subscription in its second form embeds the requested records, and reports whether it is behind its plan', async () => {
   const plan = await catalog.plan();
   await catalog.fixed(plan, '10');
   const customer = await catalog.customer();

@@ -87,7 +87,7 @@ describe('customers', () => {
     expect(updated.contact_persons).toHaveLength(2);
   });
 
-  test('search finds archived customers unless a status is asked for', async () => {
+  test('search finds archived customers unless a status is requested', async () => {
     const { body: customer } = await create({ email: 'Find.Me@x.test' });
     await api.delete(`/v1/customers/${customer.id}`);
     const total = async (filter: object) =>

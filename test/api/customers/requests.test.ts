@@ -149,14 +149,14 @@ describe('what a customer may be made with', () => {
     expect(await refusal({ email })).toMatch(/^email: /);
   }); // prettier-ignore
 
-  test('a wrong type is told what would be right', async () => {
+  test('a wrong type is refused with the expected one', async () => {
     expect(await refusal({ email: 3 })).toMatch(/^email: expected string/);
     expect(await refusal({ address_country: 5 })).toMatch(/^address_country: expected string/);
     expect(await refusal({ timezone: 1 })).toMatch(/^timezone: expected string/);
     expect(await refusal({ billing_currency: 'dollar' })).toMatch(/currency code/);
   });
 
-  test('nobody stands twice among the contact persons', async () => {
+  test('the contact persons contain no person twice', async () => {
     const twice = [{ id: 'a' }, { id: 'a' }];
     expect(await refusal({ contact_persons: twice })).toBe(
       'contact_persons: two persons have the same id',
@@ -183,7 +183,7 @@ describe('what a customer may be made with', () => {
   });
 });
 
-test('integrations may be asked for wherever a customer is looked up; nothing else can be expanded', async () => {
+test('integrations can be expanded on every read of a customer; nothing else can be expanded', async () => {
   await create('a');
   for (const path of ['?expand=', '/lookup/a?expand=', '/external/a?expand=']) {
     const asked = await caller.get(`/v1/customers${path}integrations`);

@@ -72,7 +72,7 @@ describe('the time of the records that a request names', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('a write about any of these records takes place in the time of its customer', async () => {
+  test('a write to any of these records takes the time of its customer', async () => {
     const clock = (await api.post('/v1/test-clocks', { now: '2024-01-31T10:00:00Z' })).body;
     const customer = world.foreign['/customers/{id}']!;
     await api.pool`update customers set test_clock_id = ${clock.id} where id = ${customer}`;

@@ -104,7 +104,7 @@ describe('entitlements', () => {
     expect((await api.put(`/v1/entitlements/${body.id}`, { usage_limit: -5 })).status).toBe(400);
   });
 
-  test('200: fields of other types say nothing, in changes too', async () => {
+  test('200: fields of other types have no effect, also in changes', async () => {
     const { body } = await grant('static', { static_value: 'gold' });
     const { body: updated } = await api.put(`/v1/entitlements/${body.id}`, {
       static_value: 'silver',

@@ -126,7 +126,7 @@ describe('environments', () => {
       return (path: string) => api.get(path, { 'x-api-key': key });
     };
 
-    test('202: the catalog stands in the new environment with ids of its own, customers do not', async () => {
+    test('202: the new environment has a copy of the catalog with ids of its own, and no customers', async () => {
       const { plan, feature } = await catalog();
       const { status, body } = await caller.post(
         `/v1/environments/${caller.scope.environment_id}/clone`,
@@ -158,7 +158,7 @@ describe('environments', () => {
       expect(version!.dimensions).toEqual(['region']);
     });
 
-    test('400: without a name, into itself, into a catalog; 404: from or into somebody else’s', async () => {
+    test('400: without a name, into itself, into an environment with a catalog; 404: from or into an environment of another tenant', async () => {
       await catalog();
       const { environment_id } = caller.scope;
       const clone = (body: object, id = environment_id) =>

@@ -130,7 +130,7 @@ describe('event routes', () => {
       expect(body.events[0].verdict).toBe('not_metered');
     });
 
-    test('200 processed: an event feeds the lines that an invoice counts it on, and no line that another takes it from', async () => {
+    test('200 processed: an event counts for the lines of its invoice, and not for a line whose events another line takes', async () => {
       const { catalog } = world;
       const plan = await catalog.plan();
       const meter = await catalog.meter(
@@ -166,7 +166,7 @@ describe('event routes', () => {
       expect(costs.body.requests[0].costNanoUsd).toBe('1500000000');
     });
 
-    test('200 processed: a meter with more prices than are looked at, of which the customer pays the newest', async () => {
+    test('200 processed: a meter with more prices than the check reads, of which the customer pays the newest', async () => {
       const { catalog } = world;
       const meter = await catalog.meter({ type: 'COUNT' }, { event_name: 'popular' });
       const plan = await catalog.plan();

@@ -137,7 +137,7 @@ describe('usage routes', () => {
     }
   });
 
-  test('both routes: what is left empty says nothing', async () => {
+  test('both routes: empty fields have no effect', async () => {
     const meter = await world.catalog.meter({ type: 'SUM', field: 'n' }, { event_name: 'agg' });
     await world.settled();
     const empty = { window_size: '', timezone: '', filters: { tier: [] }, group_by: [] };
@@ -179,7 +179,7 @@ describe('usage routes', () => {
     expect(await ask({ bucket_size: 'MONTH' })).toEqual(own);
   });
 
-  test('a name, customer and source of any length that is accepted can be asked about', async () => {
+  test('a name, customer and source of every accepted length can be queried', async () => {
     const long = (letter: string) => letter.repeat(1000);
     const own = { event_name: long('n'), external_customer_id: long('c') };
     await world.send([

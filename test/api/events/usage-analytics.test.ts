@@ -55,7 +55,7 @@ describe('POST /events/analytics', () => {
       item.event_count,
     ]);
 
-  test('200: each usage line with its quantity and what its price makes of it', async () => {
+  test('200: each usage line with its quantity and its cost', async () => {
     const { status, body } = await ask();
     expect(status).toBe(200);
     expect(brief(body)).toEqual([

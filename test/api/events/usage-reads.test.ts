@@ -256,7 +256,7 @@ describe('usage reads', () => {
       expect((await ask({ external_customer_id: 'nobody' })).body.roi).toBe('0');
     });
 
-    test('400: times that are none or the wrong way round', async () => {
+    test('400: invalid times, or an end before the start', async () => {
       expect((await ask({ start_time: 'x' })).status).toBe(400);
       expect((await ask({ end_time: '2025-01-01T00:00:00Z' })).status).toBe(400);
     });
@@ -300,7 +300,7 @@ describe('usage reads', () => {
   });
 
   describe('POST /events/huggingface-billing', () => {
-    test('200: billionths of a dollar, in the order asked; unknown or not counted costs 0', async () => {
+    test('200: billionths of a dollar, in the requested order; unknown or uncounted usage costs 0', async () => {
       const { body } = await post('/events/huggingface-billing', {
         requestIds: ['r2', 'missing', 'r4', 'r2'],
       });

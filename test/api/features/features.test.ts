@@ -40,7 +40,7 @@ describe('features', () => {
       expect(found.items[0].meter.id).toBe(feature.meter_id);
     });
 
-    test('nothing is made of a feature whose meter is refused', async () => {
+    test('a feature whose meter is refused is not created', async () => {
       const aggregation = { type: 'SUM' };
       const answer = await create({
         type: 'metered',
@@ -180,7 +180,7 @@ describe('features', () => {
       }
     });
 
-    test('archived features are found unless a status is asked for; their key is free', async () => {
+    test('archived features are found unless a status is requested; their key is free', async () => {
       const { body: feature } = await create({});
       await api.delete(`/v1/features/${feature.id}`);
       const find = async (status?: string) =>
@@ -279,7 +279,7 @@ describe('features', () => {
       }
     });
 
-    test('a group holds its members, and lets them go when it is deleted', async () => {
+    test('a group contains its members; deleting it releases them', async () => {
       const { body: group } = await api.post('/v1/groups', {
         name: 'G',
         lookup_key: 'gf',

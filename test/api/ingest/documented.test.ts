@@ -1,7 +1,7 @@
 import { apiDocument } from '../../../api/app.ts';
 import { INGEST_OPERATIONS } from '../../../ingest/routes.ts';
 
-test('the routes of the edge stand in the document of the product, with their schemas', () => {
+test('the document of the product has the routes of the edge, with their schemas', () => {
   const { paths } = JSON.parse(JSON.stringify(apiDocument(INGEST_OPERATIONS))) as {
     paths: Record<
       string,

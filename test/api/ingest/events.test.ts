@@ -61,7 +61,7 @@ describe('202', () => {
     }
   });
 
-  test('the name is trimmed, nulls are none, unknown keys are named', async () => {
+  test('the name is trimmed, null means absent, unknown keys are named', async () => {
     const answer = await post({
       event_name: '  padded\t'.replace('\t', ' '),
       external_customer_id: 'acme',
@@ -194,7 +194,7 @@ describe('202', () => {
     for (const id of ['nd-1', 'nd-2', 'nd-3']) expect(await storedAs(id)).toHaveLength(1);
   });
 
-  test('the key may stand in Authorization', async () => {
+  test('the key may be sent in Authorization', async () => {
     const response = await ingest.app.inject({
       method: 'POST',
       url: '/v1/events',
@@ -469,7 +469,7 @@ describe('401', () => {
 });
 
 describe('403', () => {
-  test('a key that may only read, before its body is looked at', async () => {
+  test('a key that may only read, before its body is parsed', async () => {
     const key = await ingest.newKey({ roles: ['all_reader'] });
     const answer = await post('{', { 'x-api-key': key });
     expect(answer.status).toBe(403);

@@ -18,7 +18,7 @@ describe('429', () => {
   });
   afterEach(() => ingest.close());
 
-  test('counts events, not requests, and says when to come back', async () => {
+  test('counts events, not requests, and sends Retry-After', async () => {
     const first = await ingest.post('/v1/events/bulk', many(150));
     expect(first.status).toBe(202);
     expect(first.headers).toMatchObject({

@@ -70,7 +70,7 @@ describe('events of a person who is logged in', () => {
     );
   });
 
-  test('a key decides where both are sent, and stands in Authorization as well', async () => {
+  test('a key decides if both are sent, also in Authorization', async () => {
     const person = await ingest.newPerson();
     const both = as(person, person.environment_id);
     expect((await ingest.post('/v1/events', EVENT, { ...both, 'x-api-key': 'bad' })).status).toBe(

@@ -101,7 +101,7 @@ describe('what the plan grants is free (billing 4)', () => {
     expect(row(await preview(subscription))).toEqual(['35', '149', '35']);
   });
 
-  test('by year: what earlier months used is gone', async () => {
+  test('by year: the usage of earlier months reduces the allowance', async () => {
     const { subscription, use } = await granted({ usage_limit: 100, usage_reset_period: 'ANNUAL' });
     await use(day('03-10'), '80');
     await use(day('04-10'), '30');
@@ -152,7 +152,7 @@ describe('what the plan grants is free (billing 4)', () => {
     expect(row(await preview(share.subscription))).toEqual(['30', '10', '30']);
   });
 
-  test('the explanation tells it', async () => {
+  test('the explanation contains it', async () => {
     const { subscription, customer, use } = await granted({
       usage_limit: 100,
       usage_reset_period: 'ANNUAL',

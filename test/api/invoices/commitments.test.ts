@@ -86,7 +86,7 @@ describe('commitments of line items', () => {
     },
   });
 
-  test('they stand on the lines, and the row has the parts of its amount', async () => {
+  test('the lines have them, and the row has the parts of its amount', async () => {
     const catalog = await sold();
     const subscription = await subscribe(catalog, both(catalog));
     const lineOf = (price: { id: string }) =>
@@ -252,7 +252,7 @@ describe('commitments of line items', () => {
     expect(await rows('per_billing_period')).toEqual([['372', '120', '72', '180']]);
   });
 
-  test('one promise for the period, though a more specific line comes in the middle of it', async () => {
+  test('one commitment for the period, also if a more specific line begins within it', async () => {
     const catalog = await sold();
     const special = await world.catalog.usage(await world.catalog.plan(), catalog.meters[0]!, {
       amount: '1',

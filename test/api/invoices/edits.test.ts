@@ -362,7 +362,7 @@ describe('POST /invoices/{id}/recalculate and /recalculate-v2', () => {
 });
 
 describe('a voided invoice is billed again', () => {
-  test('an opening invoice, with its reason; not while one stands', async () => {
+  test('an opening invoice, with its reason; not while another one exists', async () => {
     const { api, catalog } = world;
     const plan = await catalog.plan();
     await catalog.fixed(plan, '40');

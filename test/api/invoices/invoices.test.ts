@@ -79,7 +79,7 @@ describe('POST /invoices', () => {
     expect(body.usage_snapshot.watermarks).toEqual({ 0: expect.stringMatching(/^\d+$/) });
   });
 
-  test('201: asked again it is the same draft; 409 once it is finalized; again after it is void', async () => {
+  test('201: a repeat answers the same draft; 409 once it is finalized; again after it is void', async () => {
     const { meter, customer, subscription } = await subscribed();
     const body = draftBody(customer, subscription);
     const first = await api.post('/v1/invoices', body);
@@ -163,7 +163,7 @@ describe('POST /invoices', () => {
     expect(await api.post('/v1/invoices', late)).toMatchObject({ status: 201 });
   });
 
-  test('400: somebody else as the customer; 404: no such subscription', async () => {
+  test('400: another customer; 404: unknown subscription', async () => {
     const { customer, subscription } = await subscribed();
     const other = await catalog.customer();
     expect(await api.post('/v1/invoices', draftBody(other, subscription))).toMatchObject({
@@ -240,7 +240,7 @@ describe('POST /invoices/preview', () => {
     expect(calls(empty)).toBeUndefined();
   });
 
-  test('200 after the period is invoiced: other invoices do not take rows away', async () => {
+  test('200 after the period is invoiced: other invoices do not remove rows', async () => {
     const { customer, subscription } = await subscribed();
     const draft = await api.post('/v1/invoices', draftBody(customer, subscription));
     periodEnds();

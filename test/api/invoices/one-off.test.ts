@@ -184,7 +184,7 @@ describe('POST /invoices with rows of the caller', () => {
     expect(count).toEqual({ n: 1 });
   });
 
-  test('several one-offs of one subscription and period stand side by side', async () => {
+  test('one subscription and period can have several one-offs', async () => {
     const plan = await catalog.plan();
     const customer = await catalog.customer();
     await catalog.fixed(plan, '5');

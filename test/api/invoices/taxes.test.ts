@@ -179,7 +179,7 @@ test('drafts and previews are taxed; a tax that is removed is taken off the draf
   expect(figures(await cycle(subscription))).toMatchObject({ total: '100', taxes: [] });
 });
 
-test('what a period was taxed and discounted by stands once it is closed; /recalculate takes the present', async () => {
+test('taxes and discounts of a closed period stay; /recalculate takes the present ones', async () => {
   const { api } = world;
   const made = await customerWithPlan();
   await taxed({ entity_type: 'customer', entity_id: made.customer.id }, '10');

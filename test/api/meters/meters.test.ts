@@ -41,7 +41,7 @@ describe('meters', () => {
       expect(meter.filters).toEqual(filters);
     });
 
-    test('an empty bucket size is none', async () => {
+    test('an empty bucket size means no buckets', async () => {
       const aggregation = { type: 'MAX', field: 'n', bucket_size: '' };
       const { body: meter } = await api.post('/v1/meters', body({ aggregation }));
       expect(meter.aggregation.bucket_size).toBeNull();

@@ -42,7 +42,7 @@ describe('whether usage is current', () => {
     expect(checks.get('log lag')).toMatchObject({ found: '3 records', mend: null });
   });
 
-  test('a stream that is behind and stands still is red', async () => {
+  test('a stream that is behind and makes no progress is red', async () => {
     await progress(4);
     expect((await usage()).get('log lag')).toMatchObject({
       found: '6 records; no progress in 0/0',
@@ -50,7 +50,7 @@ describe('whether usage is current', () => {
     });
   });
 
-  test('a stopped partition is red, with its reason and the command that goes on', async () => {
+  test('a stopped partition is red, with its reason and the command to continue', async () => {
     expect((await usage()).get('stopped partitions')).toMatchObject({ found: 'none', mend: null });
     await noteStop(database.pool, { epoch: 0, partition: 0 }, 'log_too_short');
     expect((await usage()).get('stopped partitions')).toMatchObject({
@@ -60,7 +60,7 @@ describe('whether usage is current', () => {
     await endStop(database.pool, { epoch: 0, partition: 0 });
   });
 
-  test('a pending replay is red, and so is a sealer that is away', async () => {
+  test('a pending replay is red, and so is a missing sealer', async () => {
     await database.pool`insert into stream_replays (epoch, partition, next_offset, until_offset) values (0, 0, 0, 5)`;
     const checks = await usage();
     expect(checks.get('replays under repair')!.mend).toContain('503');

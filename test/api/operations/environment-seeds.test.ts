@@ -62,7 +62,7 @@ describe('/environments/{id}/seed', () => {
     expect((await api.get('/v1/plans', { 'x-api-key': api_key })).status).toBe(401);
   });
 
-  test('a failure is told, and repeated as long as the environment is empty', async () => {
+  test('a failure is reported, and repeated as long as the environment is empty', async () => {
     const caller = await api.newCaller();
     generator = async () => {
       throw new Error('POST /plans answered 503');

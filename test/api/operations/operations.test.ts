@@ -134,7 +134,7 @@ describe('operations', () => {
       });
     });
 
-    test('404: an unknown workflow, another run of one, one of somebody else', async () => {
+    test('404: an unknown workflow, another run, a workflow of another tenant', async () => {
       const id = await importTask({ task_status: 'PENDING' });
       for (const path of ['x/y', `${id}/y`, 'x/y/summary', 'x/y/timeline'])
         expect((await caller.get(`/v1/workflows/${path}`)).status).toBe(404);

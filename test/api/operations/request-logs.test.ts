@@ -83,7 +83,7 @@ describe('POST /request-logs/search', () => {
       expect(entry!.path).toBe('/customers/external/{external_id}');
     });
 
-    test('a refused permission is logged; a refused credential belongs to nobody', async () => {
+    test('a refused permission is logged; a refused credential has no tenant', async () => {
       const reader = await api.newCaller({ beside: api, roles: ['event_reader'] });
       await reader.post('/v1/plans', { name: 'x' }, { 'x-request-id': 'forbidden' });
       await api.get('/v1/plans', { 'x-api-key': 'sk_none', 'x-request-id': 'unknown' });

@@ -74,7 +74,7 @@ describe('scheduled exports', () => {
     expect([status, body.details[0].path]).toEqual([400, 'job_config.bucket']);
   });
 
-  test('a run: of the window that is named, or of the last whole one; it stands in the workflows', async () => {
+  test('a run: of the named window, or of the last complete one; the workflows list it', async () => {
     const { body: task } = await create();
     const run = (body?: object) => caller.post(`/v1/tasks/scheduled/${task.id}/run`, body);
     const automatic = await run();
@@ -99,7 +99,7 @@ describe('scheduled exports', () => {
     expect(found.body.items[0]).toMatchObject({ status: 'Running', entity: 'scheduled_task' });
   });
 
-  test('a connection that is deleted takes its exports with it', async () => {
+  test('deleting a connection deletes its exports', async () => {
     const { body: task } = await create();
     await caller.delete(`/v1/connections/${connection}`);
     expect((await caller.get(`/v1/tasks/scheduled/${task.id}`)).body).toMatchObject({

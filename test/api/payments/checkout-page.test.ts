@@ -148,7 +148,7 @@ describe('the page of a checkout session', () => {
     expect(await due.read()).toMatchObject({ amount_paid: '40' });
   });
 
-  test('a decline leaves it payable, also a second one; a confirmation is asked for; then it is paid', async () => {
+  test('after one and two declines it is still payable; a confirmation is required; then it is paid', async () => {
     const { due, link } = await opened();
     const declined = { checkout_status: 'pending', decline: 'card_declined' };
     expect((await choose(link, 'decline')).body).toMatchObject(declined);

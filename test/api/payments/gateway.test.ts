@@ -128,7 +128,7 @@ describe('cards', () => {
     expect(await invoiceNow()).toMatchObject({ amount_paid: '20' });
   });
 
-  test('a recorded card payment is made once, however often it is asked for', async () => {
+  test('a recorded card payment is made once, for any number of repeats', async () => {
     const { invoice } = await invoiceDue(api, '50');
     const { body } = await card(invoice, '50', 'success', { process_payment: false });
     expect(body.payment_status).toBe('INITIATED');
@@ -155,7 +155,7 @@ describe('links', () => {
     });
   });
 
-  test('a browser that comes back settles nothing; PUT of the status is refused', async () => {
+  test('a returning browser settles nothing; PUT of the status is refused', async () => {
     const { invoice } = await invoiceDue(api, '50');
     const { body } = await link(invoice, '50', { success_url: 'https://shop.example/thanks' });
     const { status } = await api.put(`/v1/payments/${body.id}`, { payment_status: 'SUCCEEDED' });
@@ -250,7 +250,7 @@ describe('events of the gateway', () => {
     expect((await read(payment)).payment_status).toBe('SUCCEEDED');
   });
 
-  test('what the event says does not count, the gateway is asked', async () => {
+  test('the content of the event is not trusted, the gateway is asked', async () => {
     const { invoice } = await invoiceDue(api, '50');
     const { body: payment } = await link(invoice, '50');
     expect((await send(event(payment))).statusCode).toBe(200);

@@ -181,7 +181,7 @@ describe('process and delete', () => {
     expect(await read()).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '60' });
   });
 
-  test('200: a payment that has not settled is deleted: gone from lists, found by id', async () => {
+  test('200: a payment that has not settled is deleted: lists omit it, and its id finds it', async () => {
     const { invoice } = await invoiceDue(api, '60');
     const { body: payment } = await payOffline(api, invoice, '60', { process_payment: false });
     expect((await api.delete(`/v1/payments/${payment.id}`)).status).toBe(200);

@@ -104,7 +104,7 @@ describe('cards', () => {
     expect(JSON.stringify(stripe.requests)).not.toContain('4242424242424242');
   });
 
-  test('3D Secure: the page of the bank, then the event; the browser that comes back settles nothing', async () => {
+  test('3D Secure: the page of the bank, then the event; the returning browser settles nothing', async () => {
     const { invoice } = await invoiceDue(api, '50');
     const more = { success_url: 'https://shop.example/thanks' };
     const { body } = await card(invoice, '50', 'authenticationRequired', more);

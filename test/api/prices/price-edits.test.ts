@@ -79,7 +79,7 @@ describe('price edits', () => {
     expect(back.body.transform_quantity).toEqual({ divide_by: 1, round: null });
   });
 
-  test('200: a single price has what is asked for embedded, by id and by key', async () => {
+  test('200: a single price embeds the requested records, by id and by key', async () => {
     const feature = { name: 'Calls', type: 'metered', lookup_key: 'calls', meter_id: meter };
     const { body: made } = await api.post('/v1/features', feature);
     const usage = { type: 'USAGE', invoice_cadence: 'ARREAR', meter_id: meter };
@@ -122,7 +122,7 @@ describe('price edits', () => {
     });
   });
 
-  test('400: a new price of an archived meter; those that there are go on', async () => {
+  test('400: a new price of an archived meter; existing prices stay in force', async () => {
     const archived = await newMeter();
     const usage = (meter_id: string) =>
       flat({ type: 'USAGE', invoice_cadence: 'ARREAR', meter_id });
@@ -160,7 +160,7 @@ describe('price edits', () => {
     expect((await api.get(`/v1/prices/${id}`)).body.end_date).toBe(effective_from);
   });
 
-  test('a group that is archived meanwhile keeps no price, and nobody waits for the other in vain', async () => {
+  test('a group that is archived concurrently keeps no price, without a deadlock', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { body: group } = await api.post('/v1/groups', {
         name: 'G', lookup_key: `going-${round}`, entity_type: 'price',

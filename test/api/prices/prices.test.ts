@@ -73,7 +73,7 @@ describe('prices', () => {
       });
     });
 
-    test('a unit is turned into money at its rate of the moment, without rounding', async () => {
+    test('a unit is converted to money at its current rate, without rounding', async () => {
       const { body: unit } = await api.post('/v1/prices/units', {
         name: 'C',
         code: 'CRD',
@@ -123,7 +123,7 @@ describe('prices', () => {
       expect(await dimensions()).toHaveLength(before + 1);
     });
 
-    test('a bucket may stand on the price', async () => {
+    test('a price may have a bucket', async () => {
       const { body: price } = await api.post('/v1/prices', usage({ bucket_size: 'HOUR' }));
       expect(price.bucket_size).toBe('HOUR');
       const { body: next } = await api.put(`/v1/prices/${price.id}`, { bucket_size: 'none' });

@@ -20,7 +20,7 @@ describe('custom currencies', () => {
     answer.body.details?.[0]?.path,
   ];
 
-  test('400: the code of a country’s currency, a factor to what is none', async () => {
+  test('400: the code of a real currency, a factor to an unknown currency', async () => {
     expect(refusal(await put({ ...tok, code: 'EUR' }))).toEqual([
       400,
       'validation_error',

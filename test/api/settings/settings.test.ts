@@ -63,7 +63,7 @@ describe('settings', () => {
     expect((await readSetting(api.pool, api.scope, 'invoice_config')).prefix).toBe('INV');
   });
 
-  test('a setting of the tenant holds in all of its environments', async () => {
+  test('a setting of the tenant applies to all its environments', async () => {
     const sibling = await api.newCaller({ inTenantOf: api });
     const { body } = await put('tenant_config', { development: 3 });
     expect([body.environment_id, body.value]).toEqual([

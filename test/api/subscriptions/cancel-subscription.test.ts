@@ -195,7 +195,7 @@ describe('200 immediate', () => {
     expect(body).toMatchObject({ status: 'active', effective_date: day('2026-06-01') });
   });
 
-  test('none in the hours of grace leaves the drafted advance as it was', async () => {
+  test('none in the hours of grace leaves the drafted advance unchanged', async () => {
     const { subscription } = await subscribed({ proration_behavior: 'create_prorations' });
     world.api.clock.set(day('2026-04-01'));
     await world.api
@@ -237,7 +237,7 @@ describe('200 immediate', () => {
 });
 
 describe('200 later', () => {
-  test('end of the period: it goes on until then, and the last invoice opens no other', async () => {
+  test('end of the period: it runs until then, and the last invoice opens no further period', async () => {
     const { subscription } = await subscribed();
     const { body } = await cancel(subscription, { cancellation_type: 'end_of_period' });
     expect(body).toMatchObject({

@@ -49,7 +49,7 @@ describe('coupons of a subscription', () => {
   const preview = async (subscription: { id: string }) =>
     (await api.post('/v1/invoices/preview', { subscription_id: subscription.id })).body;
 
-  test('the association stands, is counted once, and the invoice and the preview carry the discount', async () => {
+  test('the association exists, is counted once, and the invoice and the preview have the discount', async () => {
     const ten = await coupon({ max_redemptions: 2 });
     const { id } = await plan('100');
     const subscription = await subscribe(id, { coupons: [ten.id] });

@@ -40,7 +40,7 @@ const rows = (invoice: any) =>
   ]);
 
 describe('201', () => {
-  test('fixed prices of the plan stand before its usage, each kind as it was made', async () => {
+  test('fixed prices of the plan come before its usage prices, each kind in order of creation', async () => {
     const plan = await catalog.plan();
     const names = ['Usage 1', 'Fee 1', 'Usage 2', 'Fee 2'];
     for (const display_name of names)
@@ -115,7 +115,7 @@ describe('201', () => {
     expect(rows(created.latest_invoice)).toEqual([['Base', '120', '2026-11-01', '2026-12-01']]);
   });
 
-  test('GET answers it with plan, customer and prices; search with what is asked for', async () => {
+  test('GET answers it with plan, customer and prices; search with the requested records', async () => {
     const { body, customer, plan, base } = await sold();
     const { id } = (await post(body())).body;
     const read = (await api.get(`/v1/subscriptions/${id}`)).body;

@@ -144,7 +144,7 @@ describe('200', () => {
     expect(await invoicesOf(subscription)).toHaveLength(2);
   });
 
-  test('without a key the second click is refused: the plan is already the one asked for', async () => {
+  test('without a key the second click is refused: the plan is already the requested one', async () => {
     const { subscription, to } = await subscribed();
     expect((await change(subscription, 'execute', body(to))).status).toBe(200);
     expect((await change(subscription, 'execute', body(to))).status).toBe(400);

@@ -431,7 +431,7 @@ describe('grouped invoicing', () => {
     expect(await read(next.child)).toMatchObject({ subscription_status: 'cancelled' });
   });
 
-  test('the children of a cancelled parent stand alone and bill their running period', async () => {
+  test('the children of a cancelled parent are independent and bill their running period', async () => {
     const { parent, child } = await grouped();
     await at('2026-02-01');
     world.api.clock.set(day('2026-02-15'));

@@ -176,7 +176,7 @@ describe('addons', () => {
       await world.api.get(`/v1/subscriptions/${subscription.id}/addons/associations`)
     ).body.items.map(({ id }: { id: string }) => id);
 
-  test('are carried, or dropped with a credit for the unused time; one by one if asked', async () => {
+  test('are carried, or dropped with a credit for the unused time; one by one if requested', async () => {
     const { subscription, to, first, second } = await withAddons();
     const body = {
       target_plan_id: to.id,

@@ -164,7 +164,7 @@ describe('PUT /subscriptions/{id}', () => {
     );
   });
 
-  test('refuses what it does not do', async () => {
+  test('refuses unsupported changes', async () => {
     const { subscription } = await subscribed();
     expect((await put(subscription, { status: 'paused' })).status).toBe(400);
     const both = { cancel_at: day('2026-03-25'), cancel_at_period_end: true };

@@ -161,7 +161,7 @@ describe('price sync', () => {
     expect(line.display_name).toBe('Base 2027');
   });
 
-  test('many subscriptions go in pages; a task that is stopped goes on where it stopped', async () => {
+  test('many subscriptions are synced in pages; a stopped task continues at its cursor', async () => {
     const plan = await catalog.plan();
     await catalog.fixed(plan, '10');
     const customer = await catalog.customer();

@@ -96,7 +96,7 @@ describe('uploads', () => {
     expect((await once(`${CSV}${ROW}\n`)).status).toBe(409);
   });
 
-  test('429: an environment has sent 1 GiB in seven days; another one goes on', async () => {
+  test('429: an environment has sent 1 GiB in seven days; another one is not limited', async () => {
     const full = await api.newCaller();
     const first = await send(CSV, {}, full);
     await api.pool`update uploads set size_bytes = 1073741800 where id = ${first.body.id}`;
@@ -190,7 +190,7 @@ describe('tasks', () => {
     expect(results.body).toBe('row_number,status,event_id,column,reason\n');
   });
 
-  test('a task is stopped and let go on; nobody but its last row completes it', async () => {
+  test('a task is stopped and resumed; only its last row completes it', async () => {
     const { body } = await task({ upload_id: await uploaded() });
     const put = (task_status: string) => api.put(`/v1/tasks/${body.id}/status`, { task_status });
     const read = async () => (await api.get(`/v1/tasks/${body.id}`)).body;

@@ -47,7 +47,7 @@ describe('the audit log of getting in', () => {
     expect(entry!['user_agent']).toHaveLength(200);
   });
 
-  test('a failure is nobody’s; the tenth is a lock-out, and what is refused after it leaves nothing', async () => {
+  test('a failure has no user; the tenth is a lock-out, and later refusals are not logged', async () => {
     const person = await invite();
     for (let guess = 0; guess < 13; guess += 1) await logIn(person.email, 'wrong-word');
     const found = await entries(person.id);
@@ -63,7 +63,7 @@ describe('the audit log of getting in', () => {
     });
   });
 
-  test('failures of addresses that nobody has are in no log', async () => {
+  test('failures of unknown addresses are not logged', async () => {
     const count = async () =>
       (await api.pool<{ count: number }[]>`select count(*)::int as count from audit_log`)[0]!.count;
     const before = await count();

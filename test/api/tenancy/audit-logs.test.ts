@@ -74,7 +74,7 @@ describe('GET /audit-logs', () => {
       expect((await search({ entity_id: planId }, stranger)).items).toEqual([]);
     });
 
-    test('a login or sign-up is nobody’s until it is done, and leaves no password', async () => {
+    test('a login or sign-up has no user until it succeeds, and logs no password', async () => {
       const email = 'audited@example.test';
       const signed = await api.post('/v1/auth/signup', {
         email,
@@ -143,7 +143,7 @@ describe('GET /audit-logs/chain', () => {
       await work(tx);
     });
 
-  test('nothing is chained yet; then everything holds, in parts and as a whole', async () => {
+  test('nothing is chained yet; then the chain verifies, in parts and as a whole', async () => {
     expect((await verify()).body).toMatchObject({ verified_to: 0, length: 0, broken: null });
     await chainAll();
     const { body } = await verify();

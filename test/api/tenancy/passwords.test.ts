@@ -157,7 +157,7 @@ describe('passwords', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     });
 
-    test('a new password ends the tokens that were asked for before', async () => {
+    test('a new password ends the tokens that were requested before', async () => {
       const person = await invite();
       const [first, second] = [await mailedToken(person.email), await mailedToken(person.email)];
       expect((await reset(second, 'after the reset')).status).toBe(200);
@@ -174,7 +174,7 @@ describe('passwords', () => {
       expect((await reset(token, 'after the reset')).status).toBe(400);
     });
 
-    test('one answer for every address, and no mail to those that nobody has', async () => {
+    test('one answer for every address, and no mail to unknown ones', async () => {
       await sendDueEmails(api, catcher);
       catcher.mails.length = 0;
       const person = await invite();
@@ -186,7 +186,7 @@ describe('passwords', () => {
       expect(catcher.mails.map(({ to }) => to)).toEqual([[person.email]]);
     });
 
-    test('a person of an identity provider is told to log in there, and gets no token', async () => {
+    test('a person of an identity provider gets an e-mail to log in there, and no token', async () => {
       const person = await invite();
       await api.pool`update users set password_hash = null where id = ${person.id}`;
       await sendDueEmails(api, catcher);

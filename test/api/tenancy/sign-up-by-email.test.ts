@@ -117,7 +117,7 @@ describe('sign-up where e-mail is sent', () => {
     expect((await verify({ token, password: 'password-1' })).status).toBe(400);
   });
 
-  test('what a stranger wrote does not stand in the message, in no header and in no line', async () => {
+  test('the message contains no text of a stranger, in no header and in no line', async () => {
     const tenant_name = 'Acme\r\nBcc: other@example.test\r\n\r\nBuy now: https://evil.example';
     const { status } = await signUp('named@example.test', { tenant_name });
     expect([202, 400]).toContain(status);
@@ -152,7 +152,7 @@ describe('sign-up where e-mail is sent', () => {
     expect((await verify({ token, password: 'password-1' })).status).toBe(200);
   });
 
-  test('a message that nobody takes is given up within a day', async () => {
+  test('a message that no server accepts is given up within a day', async () => {
     await sendDueEmails(api, catcher);
     await signUp('never@example.test');
     catcher.isBusy = true;

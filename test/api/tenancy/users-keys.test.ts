@@ -43,7 +43,7 @@ describe('accounts, keys and the tenant', () => {
       expect([me.id, me.password]).toEqual([body.id, undefined]);
     });
 
-    test('only super admins invite, and nobody grants more than they hold', async () => {
+    test('only super admins invite, and no one grants more than their own permissions', async () => {
       const writer = await api.newCaller({ beside: admin, roles: ['all_writer'] });
       expect((await invite(['all_reader'], writer)).body.code).toBe('permission_denied');
       const service = (roles: string[]) =>
@@ -131,7 +131,7 @@ describe('accounts, keys and the tenant', () => {
   });
 
   describe('service accounts', () => {
-    test('have roles for life, and go when their keys are gone', async () => {
+    test('keep their roles, and are deleted only after their keys', async () => {
       const { body: bot } = await admin.post('/v1/users', {
         type: 'service_account',
         name: 'Bot',

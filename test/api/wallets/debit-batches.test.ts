@@ -231,7 +231,7 @@ test('a connection that is lost before the commit leaves nothing of the transact
   expect(await outcomes(keys.map((key) => debit(wallet, '1', key)))).toEqual(['9', '8', '7', '6']);
 });
 
-test('two processes debit one wallet: every credit goes once, and a key that both have writes one row', async () => {
+test('two processes debit one wallet: every credit is spent once, and a key that both use writes one row', async () => {
   const wallet = await walletOf('100');
   const { host, port, database, user, pass } = api.pool.options as unknown as Record<
     string,

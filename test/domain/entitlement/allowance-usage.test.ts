@@ -113,7 +113,7 @@ const MARCH = ['2026-03-01', '2026-04-01'] as const;
 
 describe('the reset window is the charge period (4)', () => {
   const of = meter('MONTHLY');
-  test('nothing else has to be asked', () => {
+  test('no further query is needed', () => {
     expect(allowanceQuestions(of, line(FEBRUARY))).toEqual([]);
   });
   test('max(0, U − L), separately for each period', () => {
@@ -184,7 +184,7 @@ describe('the reset window is longer, or never ends (4)', () => {
     ]);
   });
 
-  test('what was used before is asked from the start of the window', () => {
+  test('earlier usage is queried from the start of the window', () => {
     expect(allowanceQuestions(meter('NEVER'), line(MARCH))).toEqual([
       { key: `before:${at('2026-01-01')}`, ...span('2026-01-01', '2026-03-01'), window: null },
     ]);
@@ -308,7 +308,7 @@ describe('several lines of one meter (4.6)', () => {
     expect(billable(of, lines, events)).toEqual({ eu: '0', us: '10' });
   });
 
-  test('a limit that a plan change raised holds for the later version', () => {
+  test('a limit that a plan change raised applies to the later version', () => {
     const of = meter('MONTHLY');
     const lines = [
       line(['2026-01-01', '2026-01-15'], '100', { line_id: 'v1' }),
@@ -339,7 +339,7 @@ describe('windowed prices claim window by window (4)', () => {
     expect(freeOf(meter('MONTHLY'), quarter, events)).toEqual(['0', '20', '10', '1']);
   });
 
-  test('what was used before is asked in windows as well: the sum of their values', () => {
+  test('earlier usage is queried in windows as well: the sum of their values', () => {
     const of = meter('NEVER', 'MAX');
     const [question] = allowanceQuestions(of, bucketed(FEBRUARY));
     expect(question).toEqual({

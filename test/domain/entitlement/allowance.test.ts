@@ -106,7 +106,7 @@ describe('lines of one meter share one allowance (4.6)', () => {
     expect(free(window('100', claims))).toEqual({ a: ['90', '0', '40'] });
   });
 
-  test('a new limit in mid-window holds from then on; the counter goes on', () => {
+  test('a new limit in mid-window applies from then on; the counter continues', () => {
     const raised = ['old 2026-01-01 150 100', 'new 2026-01-15 80 200'];
     expect(billable(window(null, raised))).toEqual({ old: '50', new: '30' });
     const lowered = ['old 2026-01-01 60 100', 'new 2026-01-15 30 50'];

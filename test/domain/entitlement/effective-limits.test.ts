@@ -90,7 +90,7 @@ describe('limits of all sources add up (4.4, money 6.5, 6.8)', () => {
     expect(limitOf(plan(1000), other, override(1500))).toBe('1510');
   });
 
-  test('features are apart, in the order in which they come', () => {
+  test('features are separate, in their given order', () => {
     const sources = [
       source(metered('a', 1, { feature_id: 'f2' })),
       source(metered('b', 2, { feature_id: 'f1' })),

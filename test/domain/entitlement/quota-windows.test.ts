@@ -163,7 +163,7 @@ describe('the window that the first uncovered usage opens (money 7.6, 7.7)', () 
     expect(open(usage)).toEqual(span(usage, end));
   });
 
-  test('a quota as long as the cycle is none', () => {
+  test('a quota as long as the cycle has no windows', () => {
     const short = span('2026-07-01', '2026-07-02');
     expect(open('2026-07-01T05:00', unit('hour', 24), null, short)).toBeNull();
     expect(open('2026-07-01T05:00', unit('hour', 25), null, short)).toBeNull();

@@ -39,7 +39,7 @@ describe('what one coupon takes off a base (billing 7.3 step 2)', () => {
 });
 
 describe('coupons of the invoice', () => {
-  test('each takes of what its predecessors left: two of 10% take 10.00 and 9.00', () => {
+  test('each applies to the rest after its predecessors: two of 10% deduct 10.00 and 9.00', () => {
     const { applications } = applyCoupons(
       [line('a', '100')],
       [percentOff('10'), percentOff('10')],
@@ -69,7 +69,7 @@ describe('coupons of the invoice', () => {
     expect(applications.map((application) => application.discounted_amount)).toEqual(discounts);
   });
 
-  test('a share goes to each row by what it has left, the odd cent to the largest remainder', () => {
+  test('each row gets a share by its remaining amount, the odd cent to the largest remainder', () => {
     const { invoiceLevelDiscounts, applications } = applyCoupons(
       [line('a', '10'), line('b', '10'), line('c', '10')],
       [amountOff('10')],
@@ -204,7 +204,7 @@ describe('coupons of a line item', () => {
     ]);
   });
 
-  test('the two columns stay apart', () => {
+  test('the two columns are separate', () => {
     const { lineItemDiscounts, invoiceLevelDiscounts } = applyCoupons(
       [line('a', '100', item)],
       [percentOff('10', item), percentOff('10')],
@@ -297,7 +297,7 @@ describe('a row is discounted by its own dates (billing 7.2)', () => {
     expect(applications).toEqual([]);
   });
 
-  test('a row without a window is discounted whenever the coupon stands', () => {
+  test('a row without a window is discounted whenever the coupon is in force', () => {
     const { invoiceLevelDiscounts } = applyCoupons(
       [line('a', '100'), line('b', '100', january)],
       [percentOff('10', { start_date: '2026-03-01T00:00:00.000Z' })],

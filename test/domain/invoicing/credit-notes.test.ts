@@ -62,7 +62,7 @@ describe('the type follows from the invoice (money 10.2)', () => {
     } else expect(creditNoteType(status)).toBe(type);
   });
 
-  test('a type that is asked for must be the same', () => {
+  test('a requested type must be the same', () => {
     expect(creditNoteType('PENDING', 'ADJUSTMENT')).toBe('ADJUSTMENT');
     expect(creditNoteType('SUCCEEDED', 'REFUND')).toBe('REFUND');
     expect(refusalText(() => creditNoteType('PENDING', 'REFUND'))).toBe(

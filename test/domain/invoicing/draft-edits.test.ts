@@ -37,7 +37,7 @@ describe('edits of a draft (billing 17.6)', () => {
     expect([...edited.renamed]).toEqual([['b', 'b2']]);
   });
 
-  test('an update keeps what it does not name, and its place', () => {
+  test('an update keeps the other fields and the position', () => {
     const { lines } = editLines(
       [row('a', '100', '10'), row('b', '50')],
       [update('a', 'a2', { quantity: '20' })],
@@ -182,7 +182,7 @@ describe('discounts of an edited draft are kept, as far as the new rows allow', 
     ]);
   });
 
-  test('a discount never moves to a row that it did not discount: the next one finds what it found', () => {
+  test('a discount never moves to a row that it did not discount: the next one applies to the same amount', () => {
     const lines = [
       line('a', '1', {
         subscription_id: 'parent',

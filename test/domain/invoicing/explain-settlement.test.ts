@@ -33,7 +33,7 @@ const built = buildInvoice({
 });
 const [usage, flat, byHand, older] = built.lines;
 
-test('a row tells its discounts, credits and taxes in the order in which they came', () => {
+test('the explanation of a row has its discounts, credits and taxes in order of application', () => {
   expect(usage!.explanation!.settlement).toEqual([
     {
       step: 'discount',
@@ -101,7 +101,7 @@ test('a row tells its discounts, credits and taxes in the order in which they ca
   ]);
 });
 
-test('a row tells what concerns it only', () => {
+test('the explanation of a row has its own parts only', () => {
   expect(flat!.explanation!.settlement!.map(({ step }) => step)).toEqual(['discount', 'tax']);
 });
 
@@ -110,7 +110,7 @@ test('a row without an explanation gets none', () => {
   expect(older).not.toHaveProperty('explanation');
 });
 
-test('the account of the rating stays as it was, and the whole is of the one schema', () => {
+test('the explanation of the rating stays unchanged, and the result matches the schema', () => {
   const { settlement, ...rated } = usage!.explanation!;
   expect(settlement).toHaveLength(5);
   expect(rated).toEqual(explanation('80'));
@@ -123,7 +123,7 @@ test('a person can redo the row: each step begins where the one before it ended'
   steps.slice(1).forEach((step, index) => expect(step.before).toBe(steps[index]!.after));
 });
 
-test('nothing happened to the row: nothing is told', () => {
+test('a row without a settlement has no such part', () => {
   const [row] = buildInvoice({
     currency: 'usd',
     invoice_status: 'DRAFT',

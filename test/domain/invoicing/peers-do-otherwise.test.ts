@@ -13,7 +13,7 @@ import { block, counter, debit, walletOf } from '../wallet/wallet-input.ts';
 
 /** Points on which other billing systems answer otherwise. Each names the rule that decides for us. */
 describe('invoices', () => {
-  test('billing 7.3: a once coupon applies in full; what an earlier invoice left of it does not carry over', () => {
+  test('billing 7.3: a once coupon applies in full; its rest after an earlier invoice does not carry over', () => {
     const built = buildInvoice({
       currency: 'eur',
       invoice_status: 'DRAFT',
@@ -143,7 +143,7 @@ describe('voiding an invoice that credits paid in part (money 9.11, 9.12)', () =
   });
 });
 
-test('billing 12.4: after a pause the period goes on for what was left of it', () => {
+test('billing 12.4: after a pause the period continues for its remaining time', () => {
   const { current_period_end } = resumedPeriod(
     {
       billing_cycle: 'anniversary',

@@ -83,7 +83,7 @@ describe('which rates apply (billing 8.1)', () => {
     ).toEqual(['customer']);
   });
 
-  test('a one-off invoice without a period takes what stands', () => {
+  test('a one-off invoice without a period takes the taxes in force', () => {
     const oneOff = { ...march, period_start: null, period_end: null };
     expect(
       resolveTaxes(oneOff, [association({ start_date: '2030-01-01T00:00:00Z' })]).rates,

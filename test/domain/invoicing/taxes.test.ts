@@ -32,7 +32,7 @@ describe('amounts (billing 8.2)', () => {
     },
   );
 
-  test('half a cent goes away from zero', () => {
+  test('half a cent is rounded away from zero', () => {
     const [row] = computeTaxes(decimal('10.50'), [exclusive('0.0476190476190476')], 'usd').rows;
     expect(row!.tax_amount).toBe('0');
     const [half] = computeTaxes(decimal('0.10'), [exclusive('5')], 'usd').rows;

@@ -277,7 +277,7 @@ describe('groups', () => {
     ]);
   });
   test('no events, no groups', () => expect(groups(['region'], [])).toEqual([]));
-  test('values that could be confused are kept apart', () => {
+  test('values that could be confused are distinct', () => {
     const confusing = [
       row('2026-01-05T00:00:00Z', '1', { dimensions: { a: 'x","y', b: 'z' } }),
       row('2026-01-05T00:00:00Z', '2', { dimensions: { a: 'x', b: 'y","z' } }),

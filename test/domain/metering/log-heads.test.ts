@@ -12,12 +12,12 @@ describe('the heads of the log as one vector', () => {
   test('empty partitions bound nothing, in a later epoch neither', () => {
     expect(headsVector([head(0, 0, 7), head(0, 1, 0), head(1, 0, 0)])).toEqual({ 0: at(0, 7) });
   });
-  test('of one partition number the later epoch stands for both', () => {
+  test('of one partition number the later epoch replaces both', () => {
     expect(headsVector([head(1, 0, 2), head(0, 0, 900)])).toEqual({ 0: at(1, 2) });
   });
 });
 
-test('what a closed partition holds beyond its noted end is not waited for', () => {
+test('records of a closed partition beyond its noted end are not waited for', () => {
   const noted = new Map([
     ['0/0', { end: 5n }],
     ['0/1', { end: 9n }],
@@ -41,5 +41,5 @@ describe('whether the stream has passed the heads', () => {
   `('$watermarks: $passed', ({ watermarks, passed }) => {
     expect(hasPassed(watermarks, heads)).toBe(passed);
   });
-  test('without heads there is nothing to wait for', () => expect(hasPassed({}, {})).toBe(true));
+  test('without heads nothing waits', () => expect(hasPassed({}, {})).toBe(true));
 });

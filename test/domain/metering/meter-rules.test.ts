@@ -68,7 +68,7 @@ describe('a meter that contradicts itself is refused at the field', () => {
   });
 });
 
-test('filters grow: old values first, nothing is taken away', () => {
+test('filters grow: old values first, nothing is removed', () => {
   const old = [
     { key: 'region', values: ['eu', 'us'] },
     { key: 'tier', values: ['a'] },

@@ -27,7 +27,7 @@ describe('the meter version that rates a period', () => {
   test('a period before the meter existed is rated by the first version', () => {
     expect(versionForPeriod(versions, [], '2020-01-01T00:00:00.000Z')?.version).toBe(1);
   });
-  test('an edit that was asked for from a date applies to periods that begin at or after it', () => {
+  test('an edit that was requested from a date applies to periods that begin at or after it', () => {
     const asked = version(4, '05-10', { effective_from: '2026-02-10T00:00:00.000Z' });
     expect(chosen([...versions, asked], '02-09')).toBe(1);
     expect(chosen([...versions, asked], '02-10')).toBe(4);
@@ -40,7 +40,7 @@ describe('the meter version that rates a period', () => {
     const running = version(4, '04-01', { backfill_state: 'replaying' });
     expect(chosen([...versions, running], '05-01')).toBe(3);
   });
-  test('while none is whole there is none', () => {
+  test('null while no version is complete', () => {
     expect(chosen([version(1, '01-01', { backfill_state: 'waiting' })], '05-01')).toBeNull();
   });
   test('a version that is set aside is answered by the next one that is whole, and never by an older one', () => {

@@ -16,7 +16,7 @@ describe('a table of text', () => {
     ).toEqual(['window     units  amount', 'a            1.5  -10', 'long name  100      2.25']);
   });
 
-  test('a word may stand for a number', () => {
+  test('a word may replace a number', () => {
     expect(textTable([['up to'], ['10'], ['open'], ['5.5']])).toEqual([
       ' up to',
       '  10',
@@ -25,7 +25,7 @@ describe('a table of text', () => {
     ]);
   });
 
-  test('an empty column is left away, also with a heading that is empty', () => {
+  test('an empty column is omitted, also with an empty heading', () => {
     expect(
       textTable([
         ['', 'b'],
@@ -357,7 +357,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
     ]);
   });
 
-  test('a row without a settlement says nothing of one', () => {
+  test('a row without a settlement shows none', () => {
     expect(explainText(explanation())).not.toContain('On the invoice');
     expect(explainText({ ...explanation(), settlement: [] })).not.toContain('On the invoice');
   });

@@ -84,7 +84,7 @@ describe('the events of a line are those that no more specific line takes (2.5)'
     expect(excluded(europe, [asia])).toEqual([]);
   });
 
-  test('an equally specific filter takes nothing away, met or not', () => {
+  test('an equally specific filter removes no events, matched or not', () => {
     const both = line('eu-us', { region: ['eu', 'us'] });
     expect(excluded(europe, [both])).toEqual([]);
     expect(excluded(europe, [europe])).toEqual([]);
@@ -184,7 +184,7 @@ describe('two lines that would bill the same event are refused (2.5, money 12.1)
     refused(line('b', {}, '2026-01-15'), line('a', {}, '2026-01-01', '2026-02-01'));
   });
 
-  test('every pair is looked at', () => {
+  test('every pair is compared', () => {
     const lines = [
       line('a', { region: ['eu'] }),
       line('b', { region: ['us'] }),

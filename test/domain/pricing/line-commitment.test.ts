@@ -132,7 +132,7 @@ describe('for each window', () => {
     expect(apply([], [cut], true).step.windows![0]).toMatchObject({ commitment: '1.25' });
   });
 
-  test('no windows, nothing asked for', () => {
+  test('no windows, no queries', () => {
     expect(decimalText(apply([], []).outcome.charge)).toBe('0');
   });
 

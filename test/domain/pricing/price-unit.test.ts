@@ -50,7 +50,7 @@ describe('terms in a pricing unit become money at the rate of the unit (2.6, mon
     expect(refused(tiered)).toBe('price_unit_config.price_unit_tiers[0].unit_amount');
   });
 
-  test('nothing is made of nothing', () => {
+  test('without amount and tiers both are null', () => {
     expect(convertPriceUnit({ price_unit: 'tok' }, rate('1'))).toEqual({
       amount: null,
       tiers: null,

@@ -495,7 +495,7 @@ describe('a commitment for each window (6.2)', () => {
     expect(step(line, 'commitment').windows).toHaveLength(3);
   });
 
-  test('a window with usage of several groups is held to one promise', () => {
+  test('a window with usage of several groups has one commitment', () => {
     const line = usageLine({
       price: flat('1'),
       aggregation: 'MAX',
@@ -670,7 +670,7 @@ describe('a commitment for a term of several periods (6.4)', () => {
     ]);
   });
 
-  test('the unrounded part stands beside each amount', () => {
+  test('the unrounded part is shown beside each amount', () => {
     const lines = month('1500.004', '10800');
     expect(lines.map((line) => decimalText(line.unrounded))).toEqual(['1200', '360.0048']);
     expect(lines.map((line) => decimalText(line.amount))).toEqual(['1200', '360']);

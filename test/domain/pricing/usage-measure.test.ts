@@ -117,7 +117,7 @@ describe('the windows that a commitment applies to one by one (6.2)', () => {
     ]);
   });
 
-  test('in a preview only those that have begun', () => {
+  test('in a preview only windows that have begun', () => {
     const line = measured(windowed, day, service);
     expect(starts(line, '2026-01-02')).toEqual(['2026-01-01']);
     expect(starts(line, '2026-01-02T00:01')).toEqual(['2026-01-01', '2026-01-02']);
@@ -130,7 +130,7 @@ describe('the windows that a commitment applies to one by one (6.2)', () => {
   });
 });
 
-test('hours are rated one by one and held to the promise of their day', () => {
+test('hours are rated one by one, under the commitment of their day', () => {
   const hour: UsageWindow = { ...day, bucket_size: 'HOUR' };
   const service = span('2026-01-01', '2026-01-03');
   const line = measured({ ...daily, commitment_overage_factor: '2' }, hour, service);
@@ -146,7 +146,7 @@ test('hours are rated one by one and held to the promise of their day', () => {
   expect(rated.amount.toFixed()).toBe('10');
 });
 
-test('days without any usage are held to their promise as well', () => {
+test('days without usage have their commitment as well', () => {
   const service = span('2026-01-01', '2026-01-04');
   const commitment = { ...daily, commitment_true_up_enabled: true };
   const line = measured(commitment, null, service);

@@ -35,7 +35,7 @@ describeMachine(
   moveInvoicePayment,
 );
 
-test('a caller who names a target is told the allowed ones', () => {
+test('a refused target names the allowed ones', () => {
   const refusal = refusalOf(() => moveInvoicePayment('PARTIALLY_REFUNDED', 'PENDING'));
   expect(refusal.code).toBe('validation_error');
   expect(refusal.message).toBe(

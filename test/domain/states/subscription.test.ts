@@ -30,7 +30,7 @@ describeMachine(
   movePause,
 );
 
-test('a refusal says what is accepted instead, and a final state says nothing of the kind', () => {
+test('a refusal names the accepted triggers, except in a final state', () => {
   expect(refusalOf(() => moveSubscription('paused', 'pause')).message).toBe(
     'A paused subscription does not accept pause; it accepts resume, cancel.',
   );

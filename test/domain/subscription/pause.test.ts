@@ -119,7 +119,7 @@ describe('a refusal says what to do', () => {
     ]);
   });
 
-  test('a pause that stands names the field', () => {
+  test('an existing pause names the field', () => {
     expect(refusalOf(() => plan({}, { active_pause_id: 'pause_1' })).details).toEqual([
       {
         path: 'pause_status',

@@ -127,7 +127,7 @@ describe('a price that is new on the plan (2.8)', () => {
     expect(sync([price('new', more)], [], of)).toEqual(expected);
   }); // prettier-ignore
 
-  test('a selection that names one version holds for its lineage', () => {
+  test('a selection of one version applies to its lineage', () => {
     const prices = [
       price('v1', { end_date: at('2026-03-05') }),
       price('v2', { parent_price_id: 'v1', start_date: at('2026-03-05') }),
@@ -144,7 +144,7 @@ describe('a price that is new on the plan (2.8)', () => {
   });
 });
 
-test('a new line follows the newest line on an earlier version of its price, and nobody else', () => {
+test('a new line follows only the newest line on an earlier version of its price', () => {
   const prices = [
     price('v1', { end_date: at('2026-02-01') }),
     price('v2', {

@@ -118,7 +118,7 @@ describe('the trial of a draft (billing 10.5)', () => {
   `('$why', ({ from, to, zone, end }) => {
     expect(trialOf(from, to, zone)).toEqual({ start: '2026-03-20T09:00:00.000Z', end });
   });
-  test('without a trial there is none', () => {
+  test('without trial days there is no trial', () => {
     const none = { trial_start: null, trial_end: null, customer_timezone: 'UTC' };
     expect(trialFrom(start, none)).toBe(null);
   });

@@ -52,7 +52,7 @@ describe('the anchor of a subscription', () => {
     customer_timezone: 'UTC',
   } as const;
 
-  test('anniversary: its start, or the one asked for', () => {
+  test('anniversary: its start, or the requested one', () => {
     expect(billingAnchor(subscription)).toBe(subscription.start_date);
     expect(billingAnchor({ ...subscription, billing_anchor: null })).toBe(subscription.start_date);
     const billing_anchor = '2026-02-05T00:00:00.000Z';

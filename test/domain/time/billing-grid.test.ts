@@ -149,7 +149,7 @@ describe('a calendar anchor means midnight', () => {
 describe('an anchor in the second hour of an overlap', () => {
   // 01:30 in New York for the second time on 1 November 2026.
   const second = rhythm('2026-11-01T06:30:00Z', 'DAILY', 'America/New_York');
-  test('is the boundary itself; the clock time goes on from there', () => {
+  test('is the boundary itself; the time of day continues from there', () => {
     expect(boundaries(second, -1, 1)).toEqual([
       '2026-10-31T05:30Z',
       '2026-11-01T06:30Z',

@@ -100,7 +100,7 @@ describe('what is logged and announced (money 4.7, 4.8)', () => {
     );
   });
 
-  test('no log holds two equal states in a row', () => {
+  test('no log contains two equal states in a row', () => {
     const log: string[] = [];
     let current: (typeof ALERT_STATES)[number] | null = null;
     for (const value of ['60', '55', '50', '9', '8', '15', '60', '70', '5']) {

@@ -83,7 +83,7 @@ describe('after a failure (money 5.3.6)', () => {
   `('number $failures it is tried again after $minutes minutes', ({ failures, minutes }) => {
     expect(retryAt(failures, at)).toBe(new Date(Date.parse(at) + minutes * 60_000).toISOString());
   });
-  test('somebody is told at the tenth', () => expect(FAILURES_TO_ALERT).toBe(10));
+  test('an alert is raised at the tenth', () => expect(FAILURES_TO_ALERT).toBe(10));
 });
 
 describe('when the credits expire (money 5.5.3, 5.5.4)', () => {

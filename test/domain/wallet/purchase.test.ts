@@ -226,7 +226,7 @@ describe('bonus credits (money 2.11.10)', () => {
     expect(bonusCredits(decimal('0.1'), odd).credits.toFixed()).toBe('0.033333333333333333');
   });
 
-  test('without slabs there is none', () => {
+  test('without slabs there is no bonus', () => {
     expect(bonusCredits(decimal('100'), []).credits.toFixed()).toBe('0');
   });
 });

@@ -107,7 +107,7 @@ describe('a credit', () => {
     expect([row!.credit_balance_after, row!.credits_available]).toEqual([after, available]);
   });
 
-  test('fills a debt that stands beside held credits', () => {
+  test('fills a debt beside held credits', () => {
     // 5 are held for a late invoice, a manual debit overdrew by 2: the balance is 3.
     const held = block('held', '5', { expiry_date: '2026-02-28T00:00:00.000Z' });
     const [row] = creditWallet(walletOf('3'), [held], credit('10'), NOW).rows;
@@ -169,7 +169,7 @@ describe('a debit', () => {
     expect([decision.wallet.credit_balance, decision.wallet.balance]).toEqual(['15', '30']);
   });
 
-  test('only what it touched comes back', () => {
+  test('only changed blocks are returned', () => {
     expect(left(debitWallet(walletOf('30'), blocks, debit('3'), NOW).blocks)).toBe('free:7');
   });
 

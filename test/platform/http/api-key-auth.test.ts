@@ -41,7 +41,7 @@ describe('API keys', () => {
     return { key, id, userId };
   }
 
-  test('a key is its environment, its owner and what its roles allow', async () => {
+  test('a key has its environment, its owner and the permissions of its roles', async () => {
     const { key, id, userId } = await newKey();
     expect(await auth.authenticate(key)).toEqual({
       kind: 'key',

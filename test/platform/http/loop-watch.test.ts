@@ -54,7 +54,7 @@ describe('the watch over the event loop', () => {
     watch.tick();
   };
 
-  test('a handler that holds the loop is counted under its route, with its shape and no value', async () => {
+  test('a handler that blocks the loop is counted under its route, with its shape and no value', async () => {
     const body = { secret: 'canary', list: [1, 2, { a: 'canary' }] };
     await app.inject({ method: 'POST', url: '/slow/canary', payload: body });
     tick();
@@ -99,7 +99,7 @@ describe('the watch over the event loop', () => {
     expect(await counts()).toEqual({ 'GET /later': 1 });
   });
 
-  test('work that is no request’s is counted apart', async () => {
+  test('work outside of requests is counted separately', async () => {
     now += 300;
     tick();
     expect(await counts()).toEqual({ none: 1 });

@@ -328,7 +328,7 @@ describe('declared routes', () => {
       expect(row).toBeUndefined();
     });
 
-    test('of ten twins one works; the others are told to wait or get its answer', async () => {
+    test('of ten equal requests one runs; the others get 409 or its answer', async () => {
       const answers = await Promise.all(
         Array.from({ length: 10 }, () => once('k4', { name: 'twins' })),
       );
