@@ -56,7 +56,7 @@ export interface HostileRequest {
   readonly contentType?: string;
 }
 
-/** One step from a body to a place in it: the key, and what holds the key when the body has nothing there. */
+/** One step from a body to a place in it: the key, and the container to create when the body has none there. */
 interface Step {
   readonly key: string | number;
   readonly schema: Schema;

@@ -21,7 +21,7 @@ export interface AimedProxy extends FaultProxy {
   /** Each piece of data waits this long, in both directions; the order is kept. */
   delay(ms: number): void;
   /**
-   * The server's side of all connections ends, and the client's side is not told: what clients send is lost.
+   * The server's side of all connections ends without notice to the client's side: what clients send is lost.
    * `pass` ends the clients' sides too.
    */
   halfOpen(): void;

@@ -11,7 +11,7 @@ const FOUND_SOMETHING = /^[a-z-]+ [a-z]+=/m;
 
 /**
  * `npm run maintain -- WORDS` in a process of its own, as an operator runs it beside a running product. Repeated
- * while it fails, because the product may be down at the moment. Answers what it printed.
+ * while it fails, because the product may be down. Returns its output.
  */
 export async function maintain(
   environment: Readonly<Record<string, string>>,

@@ -27,7 +27,7 @@ const PLANTS: Readonly<Record<string, (id: string) => readonly string[]>> = {
     `insert into events_raw_v1 select * replace (position + ${OTHER_POSITION} as position)
        from events_raw_v1 final where event_id = '${id}' and is_canonical`,
   ],
-  /** The event is there, and no meter counts it. */
+  /** The event exists, and no meter counts it. */
   usage: (id) => [`alter table meter_usage_v1 delete where ${place(id)} ${SYNCHRONOUS}`],
 };
 

@@ -68,7 +68,7 @@ export class Tree {
     return this.#clickhouseUrl;
   }
 
-  /** Process ids of engines and roles, as the supervisor last told them. */
+  /** Process ids of engines and roles, as last reported by the supervisor. */
   pids(): Readonly<Record<string, number>> {
     return this.#pids;
   }

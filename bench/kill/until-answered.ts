@@ -23,7 +23,7 @@ export class Refused extends Error {
 }
 
 /**
- * Repeats a call until it is answered with success, as a careful client does: nobody knows whether a call without
+ * Repeats a call until it is answered with success, as a careful client does: it does not know whether a call without
  * an answer was done, so only calls that may be done twice go through here. Throws for a refusal.
  */
 export async function untilAnswered<Answer>(

@@ -22,7 +22,7 @@ export interface BenchInstance {
   readonly pool: Pool;
   readonly clickhouse: ClickHouse;
   readonly eventLog: PostgresEventLog;
-  /** CPU seconds used so far by the engines, children included. */
+  /** CPU seconds used by the engines until now, including children. */
   cpuSeconds(): Record<'postgres' | 'clickhouse', number>;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { seededRandom } from '../random.ts';
 
 const START_MS = Date.parse('2026-11-01T00:00:00Z');
 const END_MS = Date.parse('2026-12-01T00:00:00Z');
-/** Events lie in the first twenty days, before the start of the run. */
+/** Events have times in the first twenty days, before the start of the run. */
 const SPAN_MS = 20 * 86_400_000;
 const LATE_MS = 3 * 86_400_000;
 

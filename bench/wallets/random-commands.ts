@@ -19,7 +19,7 @@ const creditsOf = (random: Random): string =>
   decimalText(decimal(String(random.integer(1, 100_000))).div(1_000));
 
 /**
- * Random credits and debits on the pure functions, with priorities and expiries; time goes on with them. After
+ * Random credits and debits on the pure functions, with priorities and expiries; the time advances with them. After
  * each the balance is that of an account that adds up, and the credits of the blocks less the overdraft; a debit
  * takes what it says from its blocks. Returns the seconds it took.
  */

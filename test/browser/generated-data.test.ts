@@ -5,7 +5,7 @@ import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
 const BUTTON = 'Generate sample data';
 
-/** The home page of an empty environment offers generated data, and shows how far it is. */
+/** The home page of an empty environment offers generated data, and shows the progress. */
 describeInBrowser('generated data', (executable) => {
   let shown: BrowserWorld;
   let end = () => {};

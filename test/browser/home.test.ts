@@ -3,7 +3,7 @@ import { describeInBrowser } from '../support/requires.ts';
 import { settled } from './inspect.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
-/** Figures of the home page, and where each says how many records it is made of; null: it has no such number. */
+/** Figures of the home page, and the place of the number of records behind each; null: it has no such number. */
 const FIGURES: Readonly<Record<string, 'value' | 'note' | null>> = {
   MRR: null,
   'Invoiced this month': 'note',
@@ -36,7 +36,7 @@ describeInBrowser('home', (executable) => {
 
   test('each number leads to a list of as many records', async () => {
     const { page, problems } = await shown.signedIn();
-    // Sign-in does not load a new document, so the browser cannot say when the requests of this page have ended.
+    // Sign-in does not load a new document, so the browser does not report when the requests of this page have ended.
     for (const name of Object.keys(FIGURES))
       await page.locator('main [data-figure] a').getByText(name, { exact: true }).first().waitFor();
     const figures = (await page.evaluate(figuresOf)).filter(
@@ -113,7 +113,7 @@ async function bill({ world: { api }, records }: BrowserWorld): Promise<void> {
   api.clock.advance(120_000);
 }
 
-/** The number of records that a list says it has; 0 for an empty one. */
+/** The number of records that a list shows; 0 for an empty one. */
 async function totalOf(page: Page): Promise<number> {
   const pager = page.getByText(/^[\d,]+–[\d,]+ of [\d,]+$/);
   if ((await pager.count()) === 0) return 0;

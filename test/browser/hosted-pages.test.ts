@@ -105,7 +105,7 @@ describeInBrowser('hosted pages', (executable) => {
   });
 });
 
-/** Runs in the page: what it left in the browser's storage. */
+/** Runs in the page: the content of the browser's storage. */
 function kept(): string[] {
   const { localStorage, sessionStorage, document } = globalThis as unknown as {
     localStorage: object;

@@ -267,7 +267,7 @@ describeInBrowser('portal', (executable) => {
     expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf']);
     expect([...found, ...problems]).toEqual([]);
 
-    // A record of somebody else is not there.
+    // A record of another tenant is not found.
     await page.goto(`${shown.url}/portal/invoices/${shown.records.get('/invoices/$id')}`);
     await page.getByRole('alert').waitFor();
     found.push(...(await everyForm(page, 'portal-stranger')));
@@ -307,7 +307,7 @@ describeInBrowser('portal', (executable) => {
       await page.goto(origin);
       await frameOf(page).getByText('$40.00').waitFor();
       expect(problems).toEqual([]);
-      // Without the token: only the cookie of the frame can go on.
+      // Without the token: only the cookie of the frame gives access.
       address = address.replace(/#.*$/, '/invoices');
       await page.goto(`${origin}/again`);
       await frameOf(page).getByRole('heading', { name: 'Invoices' }).waitFor();
@@ -342,7 +342,7 @@ const dollars = (amount: string): string =>
 const LOGO =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 
-/** Runs in the page: what it left in the browser's storage. */
+/** Runs in the page: the content of the browser's storage. */
 function kept(): string[] {
   const { localStorage, sessionStorage, document } = globalThis as unknown as {
     localStorage: object;

@@ -7,8 +7,8 @@ import type { Page, Route } from 'playwright-core';
 const isCounted = (url: string): boolean => new URL(url).pathname.startsWith('/v1/');
 
 /**
- * The requests to the API that a page makes while it is opened, in rounds: every request of a round is held until the
- * page has nothing more to ask, then all are let through. The number of rounds is the depth of the waterfall,
+ * The requests to the API that a page makes while it is opened, in rounds: every request of a round is delayed
+ * until the page sends no more, then all are passed on. The number of rounds is the depth of the waterfall,
  * regardless of the speed of the machine.
  */
 export async function roundsOf(page: Page, address: string): Promise<string[][]> {
@@ -30,7 +30,7 @@ export async function roundsOf(page: Page, address: string): Promise<string[][]>
     // What is asked again and again, for figures of now, is no part of opening the page.
     if (names.some((name) => !asked.has(name))) rounds.push(names);
     for (const name of names) asked.add(name);
-    // A request that the page has given up meanwhile is answered too; nobody reads it.
+    // A request that the page has aborted is answered too, without a reader.
     await Promise.all(round.map(async (route) => route.fulfill({ response: await route.fetch() })));
   }
   await page.unrouteAll({ behavior: 'ignoreErrors' });

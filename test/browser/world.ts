@@ -17,7 +17,7 @@ export interface BrowserWorld {
   readonly browser: Browser;
   /** Records that pages show, by the path in the route table: `/customers/$id` and the id. */
   readonly records: ReadonlyMap<string, string>;
-  /** A page that is signed in, and what went wrong on it so far. */
+  /** A page that is signed in, and the errors on it until now. */
   signedIn(): Promise<Watched>;
   /** A page without a session. */
   fresh(): Promise<Watched>;
@@ -78,7 +78,7 @@ export async function startBrowserWorld(
   };
 }
 
-/** Runs in the page: its clock goes on from the time of the API's. */
+/** Runs in the page: sets its clock to the time of the API's. */
 function setClock(nowMs: number): void {
   const System = Date;
   const aheadMs = nowMs - System.now();
@@ -117,7 +117,7 @@ function watch(page: Page): string[] {
   page.on('crash', () => problems.push(`crashed: ${page.url()}`));
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('requestfailed', (request) => {
-    // A page that is left aborts what it was waiting for.
+    // Leaving a page aborts its pending requests.
     const why = request.failure()?.errorText ?? '';
     if (why !== 'net::ERR_ABORTED') problems.push(`failed: ${request.url()} ${why}`);
   });

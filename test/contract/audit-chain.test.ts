@@ -40,7 +40,7 @@ describe('audit chain', () => {
       if (after === null) return rows;
     }
   };
-  /** What other databases of the server have running may hold it back for a while. */
+  /** Transactions in other databases of the server may delay it. */
   const chainAndSettleAll = () =>
     eventually(async () => {
       await chainAll();
@@ -49,7 +49,7 @@ describe('audit chain', () => {
           from audit_chain_progress`;
       expect(progress!.settled).toBe(progress!.last);
     });
-  /** As somebody who may do everything, and takes the triggers out of the way. */
+  /** As a superuser, with the triggers disabled. */
   const tamper = (work: (tx: Transaction) => PromiseLike<unknown>) =>
     admin.begin(async (tx) => {
       await tx`set local session_replication_role = replica`;

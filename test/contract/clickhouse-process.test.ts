@@ -14,7 +14,7 @@ import { ANALYTICS, LOOK_UP, type QueryLimits } from '../../clickhouse/query-lim
 import { SOURCE_EXEC_ARGV } from '../support/global-setup.ts';
 import { PATIENCE, WAIT_MS } from '../support/patience.ts';
 
-/** The server as a process: what it keeps when it is killed, and with whom it ends. */
+/** The server as a process: what survives a kill, and which process ends it. */
 describe('embedded ClickHouse process', () => {
   let directory: string;
   let server: EmbeddedClickHouse | undefined;
@@ -47,7 +47,7 @@ describe('embedded ClickHouse process', () => {
       return row![0];
     };
     expect(await threadsOf(ANALYTICS)).toBe(ANALYTICS.threads);
-    // The two may be a second apart, and then nobody asks small questions any more.
+    // The two may be a second apart, and by then no small query runs any more.
     const until = performance.now() + WAIT_MS;
     for (let threads = 0; threads !== 1;) {
       expect(performance.now()).toBeLessThan(until);

@@ -108,7 +108,7 @@ describe('counts of events', () => {
       raw(2, { event_id: 'e1', is_canonical: false }),
       raw(3),
     ];
-    // Whole, then with other neighbours: what is stored twice lies in two parts.
+    // Whole, then with other neighbours: rows that are stored twice are in two parts.
     await store.appendRawEvents(events);
     await store.appendRawEvents(events.slice(1, 4));
     // Two meters count the first, and it was written again.

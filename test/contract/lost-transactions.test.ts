@@ -37,7 +37,7 @@ describe('a transaction ends with its connection', () => {
         const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
         await tx`insert into probes values ('before')`;
         await terminate(row!.pid);
-        // Opens the connection again, for somebody else.
+        // Opens the connection again, for another statement.
         await pool`insert into probes values ('other')`;
         reached = true;
         if (next === 'statement') await tx`insert into probes values ('after')`;

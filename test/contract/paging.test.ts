@@ -86,7 +86,7 @@ test('a page of the slots of a group reads only the rows that it returns', async
       sql: query.sql.replace('UUIDToNum(slot) as slot_bytes', 'slot as shown'),
     });
     expect(rows).toHaveLength(1_000);
-    // Half of 1,600,000 lie behind it.
+    // Half of 1,600,000 are after it.
     expect(rowsRead).toBeLessThan(200_000);
   } finally {
     await test_.drop();

@@ -39,7 +39,7 @@ const ROWS: readonly Row[] = Array.from({ length: 60 }, (_, n) => ({
   id: `thing_${String((n * 37) % 60).padStart(3, '0')}`,
   status: ['published', 'archived', 'deleted'][n % 3]!,
   created_at: day(n % 7),
-  // One more than there are: the last is none.
+  // One more than exist: the last is absent.
   label: LABELS[n % (LABELS.length + 1)] ?? null,
   size: n % 7 === 6 ? null : SIZES[n % 7]!,
   at: n % 5 === 4 ? null : day(n % 5),

@@ -27,7 +27,7 @@ const CUSTOMERS = ['acme', 'bolt', 'c"ore\\ü'];
 const VERSIONS = ['meterv_a', 'meterv_b'];
 const ZONES = ['UTC', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/New_York', 'Europe/Berlin'];
 const PARTITIONS = [0, 1, 2];
-// Both changes of the clock in New York, Berlin and on Lord Howe lie within, and a leap day.
+// Both changes of the clock in New York, Berlin and on Lord Howe are within, and a leap day.
 const FIRST = Date.parse('2024-02-20T00:00:00.000Z');
 const LAST = Date.parse('2024-04-20T00:00:00.000Z');
 
@@ -179,7 +179,7 @@ class Story {
     const seal = this.seals.next();
     const bounds = { watermarks: vector, liveUntil: this.seals.liveUntil };
     await this.#store.recomputeBuckets(this.#random.some(touched, 0.7), bounds, seal);
-    // A sealer that was fenced, or died, has written buckets under a seal that nobody recorded.
+    // A sealer that was fenced, or died, has written buckets under a seal that was not recorded.
     if (this.#random.chance(0.85)) this.seals.record(seal, vector);
   }
 }

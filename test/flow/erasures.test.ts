@@ -62,7 +62,7 @@ describe('erasure of a customer', () => {
     ]);
     await world.settled();
     expect(await usage(sum, 'c-ada')).toBe(3);
-    // The events without a usable value were announced, with what they say.
+    // The events without a usable value were announced, with their content.
     const noticed = async () => {
       const rows = await api.pool`
         select payload #>> '{event,id}' as id, payload #>> '{event,customer_id}' as customer_id,
@@ -126,7 +126,7 @@ describe('erasure of a customer', () => {
     });
     expect(await usage(sum, 'c-ada')).toBe(3);
 
-    // A second look when the log holds nothing of them any more.
+    // A second check, after their records have left the log.
     api.clock.advance(49 * 3_600_000);
     expect(await world.job('erase-events')).toEqual({ erased: 1 });
     expect(await erasures()).toMatchObject([{ state: 'complete', erased_events: 2 }]);

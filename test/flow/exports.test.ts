@@ -42,7 +42,7 @@ afterAll(() => world.close());
 
 const RANGE = 'start_time=2026-11-01T00:00:00Z&end_time=2026-11-08T00:00:00Z';
 
-/** All parts of an export, each held against its checksum and its number of rows. */
+/** All parts of an export, each compared with its checksum and its number of rows. */
 async function whole(path: string, query: string): Promise<{ rows: any[]; parts: number }> {
   const rows: any[] = [];
   let cursor = '';

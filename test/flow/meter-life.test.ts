@@ -92,7 +92,7 @@ describe('the life of a meter behind the real stream', () => {
     // A disabled meter ends at the progress of the stream, so an event must be counted before.
     await eventually(async () => expect((await usage(meter)).body.value).toBeGreaterThan(100));
     expect((await api.post(`/v1/meters/${meter.id}/disable`)).status).toBe(200);
-    // Every partition notices the end at a batch of its own; what is sent from then on comes after it.
+    // Every partition notices the end at a batch of its own; later events come after it.
     await eventually(async () => expect(hasEnded((await versions(meter))[0])).toBe(true));
     const atEnd = sent;
     await eventually(async () => expect(sent).toBeGreaterThan(atEnd + 400));

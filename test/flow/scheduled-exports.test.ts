@@ -20,7 +20,7 @@ beforeAll(async () => {
     event_id: `e-${n}`,
     event_name: 'call',
     external_customer_id: CUSTOMERS[n % CUSTOMERS.length]!,
-    // The first and the last lie outside of the hour.
+    // The first and the last are outside of the hour.
     timestamp: new Date(Date.parse(HOUR.start_time) + (n - 1) * 95_000).toISOString(),
     properties: { n: String(n), text: 'a,"b"\nc' },
   }));

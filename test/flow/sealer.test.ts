@@ -53,7 +53,7 @@ describe(`buckets and seals (seed ${SEED})`, () => {
       ),
       { eventsPerRecord: 25 },
     );
-  /** Takes the quiet time away, which the sealer waits for, and waits until no bucket is left unsealed. */
+  /** Removes the quiet time for which the sealer waits, and waits until every bucket is sealed. */
   const sealEverything = async () => {
     await requestRebuild(world.pool);
     await eventually(async () => {

@@ -20,7 +20,7 @@ import { storedUsage } from '../support/usage-recount.ts';
 const POISON = 'size(string(1e-30000000))';
 const OTHER = { tenant_id: 'tenant_b', environment_id: 'env_b' };
 
-/** One tenant's meter that cannot be evaluated stops nobody's stream (tenancy S14; metering 6). */
+/** One tenant's meter that cannot be evaluated does not stop the stream of others (tenancy S14; metering 6). */
 describe('a meter that cannot be evaluated', () => {
   let world: MeteringWorld;
   beforeEach(async () => {
@@ -267,7 +267,7 @@ describe('usage of a meter that is set aside', () => {
       });
       expect(first).toMatchObject({ version: 1, backfill: { state: 'set_aside' } });
     });
-    // Everything counts, also what came while nobody counted, and in the period that runs.
+    // Everything counts, also events from the time without the meter, and in the current period.
     expect((await usage(poisoned)).body.value).toBe(90);
     expect((await preview(sold.id)).status).toBe(200);
   });

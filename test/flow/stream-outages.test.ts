@@ -12,7 +12,7 @@ import {
 import { PATIENCE } from '../support/patience.ts';
 import { readLog, recount, storedUsage } from '../support/usage-recount.ts';
 
-/** ClickHouse that is down, slow, refuses writes or does not say that it wrote: the stream waits and loses nothing. */
+/** ClickHouse that is down, slow, refuses writes or does not confirm them: the stream waits and loses nothing. */
 describe('outages of ClickHouse', () => {
   let world: MeteringWorld;
   let proxy: FaultProxy;

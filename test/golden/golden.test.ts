@@ -10,7 +10,7 @@ import {
   type GoldenCase,
 } from './run-golden.ts';
 
-/** The case bank stands beside the checkout, or where SHARED_DIRECTORY says. */
+/** The case bank is beside the checkout, or in SHARED_DIRECTORY. */
 const shared =
   process.env['SHARED_DIRECTORY'] ?? fileURLToPath(new URL('../../../shared', import.meta.url));
 const contradictions = loadContradictions();

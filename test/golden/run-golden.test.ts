@@ -7,7 +7,7 @@ import { differences, inAnyOrder, toDecimals, type Answer, type JsonObject } fro
 import type { AreaOperations } from './operation.ts';
 import { loadCases, report, type GoldenCase } from './run-golden.ts';
 
-/** The runner is what says that our figures are right, so its own judgement is tested too. */
+/** The runner decides whether our figures are right, so its own comparison is tested too. */
 describe('comparison', () => {
   const agrees = (expected: JsonObject, actual: Answer, currency?: string) =>
     differences(expected, actual, currency).length === 0;

@@ -12,10 +12,10 @@ export interface GoldenCase {
   readonly note?: string;
 }
 
-/** A case whose figures a rule page overrules. `expect` holds ours and is checked in their place. */
+/** A case whose figures a rule page contradicts. `expect` has ours, which are checked instead. */
 export interface Contradiction {
   readonly id: string;
-  /** Page and section of the rule that decides, and what it says. */
+  /** Page and section of the rule that decides, and its content. */
   readonly rule: string;
   readonly expect: JsonObject;
 }

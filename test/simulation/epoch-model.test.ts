@@ -6,7 +6,7 @@ import { partitionOf } from '../../schemas/events/slot.ts';
 import { search, type State } from './search.ts';
 
 /**
- * Exhaustive check of what happens around the log (metering 3 and 4): a resize by somebody else at any
+ * Exhaustive check of what happens around the log (metering 3 and 4): a resize by another process at any
  * moment, the id filter of each assignment, commits that come late or never, a store that loses its rows
  * and is replayed, a log that loses its tail, and a database that is put back to an earlier state, with a
  * crash in between. The production functions decide: `epochToRead`, `logFault`, `decide`, `partitionOf`.

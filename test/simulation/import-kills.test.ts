@@ -98,7 +98,7 @@ async function finish(id: string) {
   }
 }
 
-/** Each row has one result, each counted id one canonical event, and usage says so. */
+/** Each row has one result, each counted id one canonical event, and usage equals both. */
 async function expectOnce(made: Awaited<ReturnType<typeof imported>>, name: string) {
   const { api } = world;
   expect((await api.get(`/v1/tasks/${made.id}`)).body).toMatchObject({

@@ -1,7 +1,7 @@
 import { Decimal } from '../../domain/money.ts';
 
 /**
- * A second, naive account of one subscription: fees and usage, monthly, told month by month as a bookkeeper would.
+ * A second, naive account of one subscription: fees and usage, monthly, computed month by month as a bookkeeper would.
  * It shares decimals with the product and nothing else: no calendar, no grid, no rating, no queries.
  */
 

@@ -67,7 +67,7 @@ const START: State = new Array<number>(STATE_FIELDS).fill(0).with(CRASHES, 1);
 
 const vectorAt = (state: State, place: number): Vector => [state[place]!, state[place + 1]!];
 
-/** What the production rule says of a bucket, given as its five fields at `bucket`. */
+/** The answer of the production rule for a bucket, given as its five fields at `bucket`. */
 function usable(rules: Rules, state: State, bucket: number, sealsKnown: number): boolean {
   const number = state[bucket + 1]!;
   if (number === 0) return false;

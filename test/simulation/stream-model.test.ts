@@ -92,7 +92,7 @@ function stepConsumer(rules: Rules, state: State, base: number, change: Change):
   for (let until = at! + 1; until <= END; until++)
     change((s) => becomes(s, base, [IN_BATCH, generation!, at!, until, catalog!, 0, 0]));
   const owns = !rules.fenced || generation === state[GENERATION];
-  // An idle partition says from where it evaluates version 2, without waiting for a batch.
+  // An idle partition records from where it evaluates version 2, without waiting for a batch.
   if (catalog === 2 && state[LIVE_FROM] === 0 && owns)
     change((s) => {
       s[CATALOG] = 2;

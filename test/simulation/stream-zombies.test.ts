@@ -41,7 +41,7 @@ describe(`several processes of the stream (seed ${SEED})`, () => {
   };
 
   let sent = 0;
-  /** Sends small records until told to stop, a tenth of them copies of earlier events. */
+  /** Sends small records until it is stopped, a tenth of them copies of earlier events. */
   const keepSending = () => {
     let stopped = false;
     const before = sent;

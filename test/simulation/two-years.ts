@@ -21,7 +21,7 @@ export interface TwoYears {
   readonly months: number;
 }
 
-/** One subscription that was billed otherwise than the naive account says. */
+/** One subscription whose bills differ from the naive account. */
 export interface Mismatch {
   readonly seed: number;
   readonly what: string;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool, Scope } from '../../postgres/client.ts';
 
 /**
- * Writes some row of a scope into a table of which nothing is known but what the database says: values
+ * Writes some row of a scope into a table, with no knowledge but that of the database: values
  * of the columns' types, and of their checks where those list values. Foreign keys and triggers are left
  * out. Answers false where a constraint asks for more than that.
  */

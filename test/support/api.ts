@@ -40,7 +40,7 @@ export function createTestClock(start = TEST_NOW): TestClock {
 
 export interface TestAnswer {
   readonly status: number;
-  // Tests reach into answers freely; every answer has been held against its schema before.
+  // Tests read answers without types; every answer has been compared with its schema before.
   readonly body: any;
   readonly headers: Record<string, string | number | string[] | undefined>;
 }
@@ -56,7 +56,7 @@ export interface TestCaller {
   delete(path: string, body?: unknown, headers?: object): Promise<TestAnswer>;
 }
 
-/** The whole API over a database of its own. The caller it is belongs to the first tenant, super admin. */
+/** The whole API over a database of its own. As a caller it is the super admin of the first tenant. */
 export interface TestApi extends TestCaller {
   readonly app: FastifyInstance;
   readonly deps: BillingDeps;
@@ -82,7 +82,7 @@ export interface NewCaller {
 }
 
 /**
- * `const api = await startTestApi(); await api.post('/v1/meters', body)`. Every answer below 400 is held
+ * `const api = await startTestApi(); await api.post('/v1/meters', body)`. Every answer below 400 is compared
  * against the declared schema of its route, with all keys present and none besides; a difference fails
  * the call. A 5xx fails it too, unless `allowServerErrors` is set.
  */

@@ -45,7 +45,7 @@ export interface ChildTask {
       };
 }
 
-/** Every question has the answer 7: what is tested is how often it is billed, not what it is. */
+/** Every query has the answer 7: the tests are about how often it is billed, not about the quantity. */
 const sevenOfEverything: UsageReader = {
   async read(queries) {
     const row = { group: [], window_start: null, quantity: '7', event_count: 1 };

@@ -37,7 +37,7 @@ function copyFolder(from: string, to: string): void {
 
 export interface Command {
   readonly child: ChildProcess;
-  /** What it has printed so far, both streams. */
+  /** Its output until now, both streams. */
   output(): string;
   /** Resolves with the output once it contains the text; rejects when the process ends before. */
   untilPrinted(text: string): Promise<string>;

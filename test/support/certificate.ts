@@ -5,7 +5,7 @@ export interface TestKey {
   readonly certificate: string;
 }
 
-/** An RSA key with a self-signed certificate around it, in PEM. The certificate says nothing but the key. */
+/** An RSA key with a self-signed certificate around it, in PEM. The certificate has no other content. */
 export function createTestKey(): TestKey {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const certificate = selfSigned(privateKey, publicKey);

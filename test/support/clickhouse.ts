@@ -10,7 +10,7 @@ export interface TestClickHouse {
 }
 
 /**
- * A fresh ClickHouse database with all tables (some 200 ms), on the run's embedded server unless told otherwise. Drop
+ * A fresh ClickHouse database with all tables (some 200 ms), on the run's embedded server by default. Drop
  * it in `afterAll`.
  */
 export async function createTestClickHouse(

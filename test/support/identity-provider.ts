@@ -14,7 +14,7 @@ export const SHA1 = {
   digest: 'http://www.w3.org/2000/09/xmldsig#sha1',
 };
 
-/** What a response of the provider says; a test changes what it wants to lie about. */
+/** The content of a response of the provider; a test changes the fields that it wants to forge. */
 export interface ResponseFacts {
   readonly requestId: string;
   readonly acsUrl: string;

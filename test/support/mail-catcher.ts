@@ -11,7 +11,7 @@ export interface CaughtMail {
   readonly html: string;
 }
 
-/** A mail server on loopback that delivers nothing and keeps what it is given. */
+/** A mail server on loopback that delivers nothing and stores its messages. */
 export interface MailCatcher {
   readonly url: string;
   readonly mails: CaughtMail[];

@@ -3,7 +3,7 @@
  * depend on how long it took.
  */
 
-/** How long a state is waited for: tells what hangs from what is slow. */
+/** How long a test waits for a state: distinguishes slow from hanging. */
 export const WAIT_MS = 240_000;
 
 /** By which the product's own time limits are multiplied where a test is not about them. */

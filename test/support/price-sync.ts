@@ -6,7 +6,7 @@ import { runAtNow } from './job-run.ts';
 export const runPriceSyncs = (api: TestApi, stop?: AbortSignal) =>
   runAtNow(api, syncPlanPrices, api.deps, stop);
 
-/** Asks for a sync of the plan, lets the job do it, and answers the task as it is then. */
+/** Requests a sync of the plan, runs the job, and returns the task after that. */
 export async function syncPrices(api: TestApi, plan: { id: string }): Promise<any> {
   const asked = await api.post(`/v1/plans/${plan.id}/sync/subscriptions`);
   if (asked.status !== 200) throw new Error(`sync: ${asked.status}`);

@@ -19,7 +19,7 @@ export interface StreamProcessSettings {
 /** A stream in a process of its own. */
 export interface StreamChild {
   readonly pid: number;
-  /** Resolves with the signal that ended it, or null when it ended by itself. */
+  /** Resolves with the signal that ended it, or null if it ended without one. */
   readonly exited: Promise<string | null>;
   isAlive(): boolean;
   /** SIGKILL, and waits until it is gone. */

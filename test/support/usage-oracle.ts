@@ -9,7 +9,7 @@ import type { Pool } from '../../postgres/client.ts';
  */
 export interface UsageOracle {
   readonly reader: UsageReader;
-  /** Adds one counted event of the meter's newest version; it lies below the watermark at once. */
+  /** Adds one counted event of the meter's newest version; it is below the watermark at once. */
   use(
     meter: { id: string },
     customer: { external_id: string },
@@ -23,7 +23,7 @@ export interface UsageOracle {
     customer: { external_id: string },
     events: readonly { readonly at: string; readonly value: string }[],
   ): Promise<void>;
-  /** The store is away: every read refuses. */
+  /** The store is unreachable: every read fails. */
   outage(away: boolean): void;
   /** Every read with a question about the customer throws this; null: no more. */
   failFor(customer: { external_id: string }, error: unknown): void;
@@ -89,7 +89,7 @@ export function createUsageOracle(): UsageOracle & { attach(pool: Pool): void } 
           if (failures.has(id)) throw failures.get(id);
         const below = typeof bound === 'object' ? bound.at : head();
         const visible = bound === 'fresh' ? null : below;
-        // Each question reads the rows of its own customers only.
+        // Each query reads the rows of its own customers only.
         const answers = queries.flatMap((query) => {
           const ids = query.external_customer_ids ?? [...usage.keys()];
           const rows = [...new Set(ids)].flatMap(of);

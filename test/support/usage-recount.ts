@@ -79,7 +79,7 @@ export function recount(log: readonly LoggedEvent[], version: MeterVersion): Cou
     .sort();
 }
 
-/** What the usage table holds for a version, every row once. */
+/** The rows of the usage table for a version, each once. */
 export async function storedUsage(clickhouse: ClickHouse, versionId: string): Promise<Counted[]> {
   const rows = await clickhouse.rows<[string, string, string, string[], number, string]>({
     sql: `

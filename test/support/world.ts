@@ -225,7 +225,7 @@ export async function createWorld(api: TestApi): Promise<World> {
   const file_provider = 'csvbox';
   const task = await make('/tasks', { upload_id: await sendEvents(), file_provider });
   const upload_id = await sendEvents();
-  // No stream runs beside these tests: let the meters' past be counted.
+  // No stream runs beside these tests: complete the backfills of the meters.
   await api.pool`update meter_versions set backfill_state = 'complete'`;
   const { environment_id, tenant_id } = api.scope;
 

@@ -39,7 +39,7 @@ export function withSales(given: Omit<Compared, 'sold'>): Compared {
 
 /**
  * Waits until the stream has caught up: each comparison is repeated until it finds no difference, or the time is
- * over. One that holds is not asked again: nothing is sent any more.
+ * over. A check that passed is not repeated, because nothing is sent any more.
  */
 export async function compare(
   world: Compared,

@@ -31,7 +31,7 @@ const FAULTS: Readonly<Record<string, FaultKind>> = {
 export const BROKER_FAULTS = ['broker', 'broker-lost'] as const;
 export const FAULT_NAMES: readonly string[] = [...Object.keys(FAULTS), ...BROKER_FAULTS];
 
-/** The named faults that can happen here; says why for each other one. */
+/** The named faults that are possible on this machine; reports the reason for each other one. */
 export function possibleFaults(names: readonly string[], say: (text: string) => void): string[] {
   return names.filter((name) => {
     if (!FAULT_NAMES.includes(name))

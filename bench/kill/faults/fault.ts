@@ -21,6 +21,6 @@ export interface FaultWorld {
   readonly tree: Tree;
   readonly random: Random;
   readonly dataDirectory: string;
-  /** The file that tells the roles' clocks how far they are off; null if that fault is not chosen. */
+  /** The file with the offset of the roles' clocks; null if that fault is not chosen. */
   readonly clockFile: string | null;
 }

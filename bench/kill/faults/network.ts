@@ -8,7 +8,7 @@ const DELAY_MS = [20, 1_500] as const;
 /**
  * The connections between two processes fail: senders and API, roles and an engine, roles and a broker. They hang
  * (nothing passes, nothing ends), are refused, are delayed, end on the server's side only, or are cut where an
- * answer would begin, so that nobody knows whether the request was done.
+ * answer would begin, so that the client does not know whether the request succeeded.
  */
 export const network = ({ tree, random }: FaultWorld): Fault => ({
   name: 'network',

@@ -22,7 +22,7 @@ export class Tally {
     for (const name of ended) this.#ended.add(name);
   }
 
-  /** Call often: a process whose id has changed has ended; a fault has ended it, or it ended by itself. */
+  /** Call often: a changed id means that the process has ended, by a fault or by itself. */
   look(): void {
     const now = this.#pids();
     for (const [name, pid] of Object.entries(now)) {

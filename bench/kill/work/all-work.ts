@@ -35,7 +35,7 @@ const AT: Readonly<Record<string, readonly number[]>> = {
 };
 
 /**
- * Starts the named kinds of work. The meter that is edited is there in every run. All resizes begin before the
+ * Starts the named kinds of work. The edited meter exists in every run. All resizes begin before the
  * share `resizesUntil` of the run: a resize is refused when a broker is lost for good.
  */
 export async function startWork(

@@ -1,7 +1,7 @@
 import { maintain } from '../maintain.ts';
 import type { Work, WorkWorld } from './work.ts';
 
-/** Asks for a replay of the log, and restarts the stream, as the command says. */
+/** Requests a replay of the log, and restarts the stream, as the output of the command requires. */
 export class Replays implements Work {
   readonly name = 'replays';
   done = 0;

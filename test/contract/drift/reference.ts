@@ -4,7 +4,7 @@ import { LEAF, operationName, type Operation, type Shape } from './shape.ts';
 
 /** The contract that existing clients rely on, from its two descriptions. */
 export interface Reference {
-  /** What the service's own document says. */
+  /** From the service's own document. */
   readonly service: ReadonlyMap<string, Operation>;
   /** What the typed client decodes. */
   readonly client: ReadonlyMap<string, Operation>;

@@ -16,7 +16,7 @@ export interface DriftReport {
   readonly text: string;
   /** Differences that nothing allows. */
   readonly unlisted: readonly Difference[];
-  /** Entries of the list that allow nothing: what they speak of is there, or the reference has it not. */
+  /** Entries of the list that allow nothing: the product has it, or the reference does not. */
   readonly stale: readonly string[];
 }
 

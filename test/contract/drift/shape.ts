@@ -12,7 +12,7 @@ export const LEAF: Shape = { kind: 'leaf' };
 /** One operation, `METHOD /path` below the prefix with parameters as `{}`. */
 export interface Operation {
   readonly name: string;
-  /** The success status; null where the source does not say. */
+  /** The success status; null if the source has none. */
   readonly status: number | null;
   readonly answer: Shape;
   readonly request: Shape;
@@ -23,7 +23,7 @@ export interface Operation {
 export const operationName = (method: string, path: string): string =>
   `${method} ${path.replace(/\{[^}]+\}/g, '{}')}`;
 
-/** What a list of, or a reference to, something holds: the object inside. */
+/** The object inside of a list or a reference. */
 export function objectIn(shape: Shape): Extract<Shape, { kind: 'object' }> | null {
   if (shape.kind === 'array') return objectIn(shape.item());
   return shape.kind === 'object' ? shape : null;

@@ -422,7 +422,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
         ),
       );
       expect(answers).not.toContain('stored');
-      // The first ten are held until their deadline; the others were refused before that.
+      // The first ten wait until their deadline; the others were refused before that.
       const held = Array.from({ length: 10 }, (_, n) => n);
       expect(refused.slice(90).sort((a, b) => a - b)).toEqual(held);
       proxy.pass();
@@ -466,7 +466,7 @@ interface Behaviour {
   options?: ConsumeOptions;
 }
 
-/** A consumer that keeps what it was given. */
+/** A consumer that stores its batches. */
 export class Reading implements LogReader {
   readonly batches: LogBatch[] = [];
   readonly takenAway: number[] = [];

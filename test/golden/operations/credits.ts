@@ -107,7 +107,7 @@ function creditsUntil(ledger: WalletLedger, all: readonly CaseCredit[], at: stri
   );
 }
 
-/** All or nothing; nothing is asked for when nothing is there to apply. */
+/** All or nothing; without anything to apply there is no request. */
 function debit(
   ledger: WalletLedger,
   operation: CaseOperation,

@@ -170,7 +170,7 @@ function answerQuery(given: JsonObject, query: JsonObject, expected: JsonObject)
   const own = schedule(given, start);
   switch (query['kind']) {
     case 'containing':
-      // `bracketed_by` tells how the source looked at the boundary; it asks nothing.
+      // `bracketed_by` describes how the source checked the boundary; it is no input.
       return {
         bracketed_by: expected['bracketed_by'],
         ...named(periodContaining(own, text(query, 'at'))),

@@ -14,7 +14,7 @@ export interface WalletLedger {
   readonly rows: readonly WalletTransaction[];
 }
 
-/** A wallet that holds its balance in one block. */
+/** A wallet with its balance in one block. */
 export function emptyLedger(given: Partial<Wallet>): WalletLedger {
   const wallet: Wallet = {
     id: 'wallet',

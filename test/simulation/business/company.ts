@@ -236,7 +236,7 @@ export class Company {
     });
   }
 
-  /** A month of usage, the clock, and the ledger of what the month's end does by itself. */
+  /** A month of usage, the clock, and the ledger of the automatic work at the month's end. */
   async month(to: string): Promise<void> {
     const from = this.now;
     for (const customer of this.customers)
