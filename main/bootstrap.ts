@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makePasswordToken } from '../api/tenancy/auth/one-time-tokens.ts';
+import { makePasswordToken } from '../api/tenancy/auth/one-time-token-repository.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { Ids } from '../platform/ids.ts';
 

@@ -1,6 +1,7 @@
 import { curl } from '../../api/tenancy/auth/compose-email.ts';
-import { makePasswordToken } from '../../api/tenancy/auth/one-time-tokens.ts';
-import { findPerson, mayHavePassword } from '../../api/tenancy/auth/password-resets.ts';
+import { makePasswordToken } from '../../api/tenancy/auth/one-time-token-repository.ts';
+import { mayHavePassword } from '../../api/tenancy/auth/password-resets.ts';
+import { findPerson } from '../../api/tenancy/auth/repository.ts';
 import { noteAccess } from '../../postgres/tables/access-audit.ts';
 import { Misused, type MaintainCommand } from './command.ts';
 

@@ -1,5 +1,5 @@
 import type { BillingDeps, FillEnvironment, SeedStart } from '../../deps.ts';
-import { endKeys } from '../../tenancy/users/end-keys.ts';
+import { endKeys } from '../../tenancy/users/key-chain-repository.ts';
 import { noteSeed } from './repository.ts';
 
 const RENEW_MS = 20_000;

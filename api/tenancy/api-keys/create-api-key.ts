@@ -9,7 +9,7 @@ import { assertPermissionNames } from '../../../domain/access/permission-names.t
 import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Identity } from '../../../platform/identity/identity.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import {
   isConsolePermissions,
   type ApiKey,
@@ -18,9 +18,15 @@ import {
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { forbidden } from '../users/create-user.ts';
-import { endKeyAt, endKeys, isMadeBy } from '../users/end-keys.ts';
+import { endKeyAt, endKeys, isMadeBy } from '../users/key-chain-repository.ts';
 import { lockUser } from '../users/repository.ts';
-import { getApiKey, insertApiKey, lockMaker } from './repository.ts';
+import {
+  findEnvironmentType,
+  getApiKey,
+  insertApiKey,
+  lockApiKey,
+  lockMaker,
+} from './repository.ts';
 
 export type KeyCaller = Caller & { readonly identity: Identity };
 
@@ -86,7 +92,7 @@ export async function rotateApiKey(
   overlapSeconds: number,
 ): Promise<RotatedKey> {
   const { scope, identity } = caller;
-  await tx`select 1 from api_keys where ${inScope(tx, scope)} and id = ${id} for update`;
+  await lockApiKey(tx, scope, id);
   const old = await getApiKey(tx, scope, id);
   assertMayRenew(caller, old);
   assertHeld(identity, old);
@@ -173,10 +179,9 @@ async function mintKey(
   caller: KeyCaller,
   rights: Omit<NewKey, 'minted_by'>,
 ): Promise<MadeKey> {
-  const [environment] = await tx<{ type: string }[]>`
-    select type from environments where id = ${caller.scope.environment_id}`;
+  const environment = await findEnvironmentType(tx, caller.scope.environment_id);
   const kind = rights.type === 'publishable_key' ? 'pk' : 'sk';
-  const stage = environment?.type === 'production' ? 'live' : 'test';
+  const stage = environment === 'production' ? 'live' : 'test';
   const api_key = `${kind}_${stage}_${randomBytes(32).toString('base64url')}`;
   const { name, type, roles, permissions, user_id, expires_at } = rights;
   const { allowed_event_names, external_customer_id } = rights;

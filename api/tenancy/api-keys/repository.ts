@@ -66,3 +66,15 @@ export async function lockMaker(
     returning expires_at`;
   return maker;
 }
+
+/** Locks the key until the transaction ends, if it exists. */
+export async function lockApiKey(tx: Transaction, scope: Scope, id: string): Promise<void> {
+  await tx`select 1 from api_keys where ${inScope(tx, scope)} and id = ${id} for update`;
+}
+
+/** Type of the environment, for example `production`; null if it is unknown. */
+export async function findEnvironmentType(db: Db, id: string): Promise<string | null> {
+  const [environment] = await db<{ type: string }[]>`
+    select type from environments where id = ${id}`;
+  return environment?.type ?? null;
+}

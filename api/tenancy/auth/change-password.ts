@@ -5,9 +5,10 @@ import { noteAccess } from '../../../postgres/tables/access-audit.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { loginSubjects } from '../../../platform/identity/login-limit.ts';
 import { ssoRequired } from './log-in.ts';
-import { endSessions } from './own-sessions.ts';
+import { endSessions } from './session-repository.ts';
 import type { OwnSession } from './own-session.ts';
-import { setPassword, type Person } from './password-resets.ts';
+import { setPassword } from './password-resets.ts';
+import { getPerson, lockPassword } from './repository.ts';
 import { assertNotAddress, hashPassword, isPassword } from '../users/passwords.ts';
 
 /**
@@ -19,35 +20,27 @@ export async function changePassword(
   own: OwnSession,
   body: { readonly current_password: string; readonly new_password: string },
 ): Promise<void> {
-  const { tenant_id, user_id } = own;
-  const [person] = await deps.pool<Person[]>`
-    select id, tenant_id, email, password_hash, roles from users
-     where tenant_id = ${tenant_id} and id = ${user_id}`;
-  if (await isPasswordRefused(deps.pool, person!)) throw ssoRequired();
-  const subjects = loginSubjects(person!.email, own.ip);
+  const person = await getPerson(deps.pool, own);
+  if (await isPasswordRefused(deps.pool, person)) throw ssoRequired();
+  const subjects = loginSubjects(person.email, own.ip);
   const reached = await deps.loginLimit.count(subjects);
-  if (!(await isPassword(person!.password_hash, body.current_password))) {
+  if (!(await isPassword(person.password_hash, body.current_password))) {
     const details = { reason: 'wrong_current_password' };
-    await noteAccess(deps.pool, person!, { action: 'login_failed', details });
+    await noteAccess(deps.pool, person, { action: 'login_failed', details });
     if (reached !== null)
-      await noteAccess(deps.pool, person!, { action: 'locked_out', details: { reason: reached } });
+      await noteAccess(deps.pool, person, { action: 'locked_out', details: { reason: reached } });
     throw invalidField('current_password', 'is not the password of this account');
   }
   await deps.loginLimit.forgive(subjects);
-  assertNotAddress(body.new_password, person!.email, 'new_password');
+  assertNotAddress(body.new_password, person.email, 'new_password');
   const password_hash = await hashPassword(body.new_password);
   const at = isoTime(deps.clock.now());
   await deps.pool.begin(async (tx) => {
-    const [unchanged] = await tx`
-      select 1 from users
-       where tenant_id = ${tenant_id} and id = ${user_id} and status = 'published'
-         and password_hash = ${person!.password_hash}
-         for update`;
-    if (unchanged === undefined)
+    if (!(await lockPassword(tx, person)))
       throw new BillingError('conflict', 'conflict', 'The password was changed at the same time.');
-    await setPassword(tx, deps, person!, password_hash, at);
+    await setPassword(tx, deps, person, password_hash, at);
     const ended = await endSessions({ ...deps, pool: tx }, own, null, { but: own.session_id });
-    await noteAccess(tx, person!, {
+    await noteAccess(tx, person, {
       action: 'password_changed',
       details: { reason: 'own', session_id: own.session_id, sessions_ended: ended },
     });

@@ -3,8 +3,10 @@ import type { Message } from '../../../platform/mail/mailer.ts';
 import type { Db } from '../../../postgres/client.ts';
 import { noteAccess } from '../../../postgres/tables/access-audit.ts';
 import { INVITATION_EMAIL, type QueuedEmail } from '../../../postgres/tables/email-queue.ts';
-import { makePasswordToken, makeSignUpToken } from './one-time-tokens.ts';
-import { findPerson, mayHavePassword } from './password-resets.ts';
+import { makePasswordToken, makeSignUpToken } from './one-time-token-repository.ts';
+import { mayHavePassword } from './password-resets.ts';
+import { findPerson } from './repository.ts';
+import { hasSignUp } from './sign-up-repository.ts';
 
 export interface EmailDeps {
   readonly pool: Db;
@@ -55,8 +57,7 @@ If it was not you, there is nothing to do.
 `,
     };
   const id = email.payload['sign_up_id']!;
-  const [waiting] = await pool`select 1 from sign_ups where id = ${id}`;
-  if (waiting === undefined) return null;
+  if (!(await hasSignUp(pool, id))) return null;
   const token = await makeSignUpToken(pool, id, nowMs);
   return {
     subject: 'Confirm your address',

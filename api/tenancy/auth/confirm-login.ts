@@ -6,7 +6,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { isPassword } from '../users/passwords.ts';
 import { ssoRequired } from './log-in.ts';
 import type { OwnSession } from './own-session.ts';
-import type { Person } from './password-resets.ts';
+import { getPerson } from './repository.ts';
 
 /**
  * The person of an open session proves again who they are (tenancy 14.5.8). Wrong passwords count as failed
@@ -18,17 +18,15 @@ export async function confirmLogin(
   own: OwnSession,
   password: string,
 ): Promise<void> {
-  const [person] = await deps.pool<Person[]>`
-    select id, tenant_id, email, password_hash, roles from users
-     where tenant_id = ${own.tenant_id} and id = ${own.user_id}`;
-  if (await isPasswordRefused(deps.pool, person!)) throw ssoRequired();
-  const subjects = loginSubjects(person!.email, own.ip);
+  const person = await getPerson(deps.pool, own);
+  if (await isPasswordRefused(deps.pool, person)) throw ssoRequired();
+  const subjects = loginSubjects(person.email, own.ip);
   const reached = await deps.loginLimit.count(subjects);
-  if (!(await isPassword(person!.password_hash, password))) {
+  if (!(await isPassword(person.password_hash, password))) {
     const details = { reason: 'wrong_current_password' };
-    await noteAccess(deps.pool, person!, { action: 'login_failed', details });
+    await noteAccess(deps.pool, person, { action: 'login_failed', details });
     if (reached !== null)
-      await noteAccess(deps.pool, person!, { action: 'locked_out', details: { reason: reached } });
+      await noteAccess(deps.pool, person, { action: 'locked_out', details: { reason: reached } });
     throw invalidField('password', 'is not the password of this account');
   }
   await deps.loginLimit.forgive(subjects);

@@ -9,13 +9,7 @@ import {
   type LoginSubjects,
 } from '../../../platform/identity/login-limit.ts';
 import { isPassword } from '../users/passwords.ts';
-
-interface Person {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly password_hash: string | null;
-  readonly roles: string[];
-}
+import { findPerson, touchLoginFailure } from './repository.ts';
 
 /**
  * Opens a session. An unknown address and a wrong password have the same answer after the same work: 401. Too
@@ -30,11 +24,9 @@ export async function logIn(
   const email = credentials.email.toLowerCase();
   const subjects = loginSubjects(email, device.ip);
   const reached = await deps.loginLimit.count(subjects);
-  const [person] = await deps.pool<Person[]>`
-    select id, tenant_id, password_hash, roles from users
-     where lower(email) = ${email} and status = 'published' and type = 'user'`;
+  const person = await findPerson(deps.pool, email);
   const isRight = await isPassword(person?.password_hash ?? null, credentials.password);
-  if (person === undefined || !isRight) {
+  if (person === null || !isRight) {
     await noteFailedLogin(deps, email, subjects, reached);
     throw new BillingError(
       'unauthenticated',
@@ -65,7 +57,7 @@ async function noteFailedLogin(
   reached: LimitReached,
 ): Promise<void> {
   await pool.begin(async (tx) => {
-    await tx`update login_failures set failed_at = failed_at where subject = ${pair}`;
+    await touchLoginFailure(tx, pair);
     const details = { reason: 'wrong_password' };
     await noteAccessOf(tx, email, { action: 'login_failed', details });
     if (reached !== null)

@@ -2,6 +2,7 @@ import { alreadyExists } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { violatedConstraint, type Pool, type Transaction } from '../../../postgres/client.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { insertTenant } from './repository.ts';
 
 /** The person who signs up and their data. The address is in lower case. */
 export interface NewTenant {
@@ -28,15 +29,17 @@ export async function makeTenant(
   try {
     await pool.begin(async (tx) => {
       await first(tx);
-      await tx`insert into tenants ${tx(tenant)}`;
-      await tx`insert into users ${tx({ ...user, ...by, email, type: 'user', roles: ['super_admin'], password_hash })}`;
-      await tx`insert into environments ${tx({
-        id: ids.next('env'),
-        tenant_id: tenant.id,
-        name: 'Sandbox',
-        type: 'development',
-        ...by,
-      })}`;
+      await insertTenant(tx, {
+        tenant,
+        user: { ...user, ...by, email, type: 'user', roles: ['super_admin'], password_hash },
+        environment: {
+          id: ids.next('env'),
+          tenant_id: tenant.id,
+          name: 'Sandbox',
+          type: 'development',
+          ...by,
+        },
+      });
     });
   } catch (error) {
     throw violatedConstraint(error) === 'users_email_key'

@@ -11,7 +11,7 @@ import {
 import { route } from '../../conventions/route.ts';
 import { changePassword } from './change-password.ts';
 import { ownSession } from './own-session.ts';
-import { endSessions, openSessions } from './own-sessions.ts';
+import { endSessions, openSessions } from './session-repository.ts';
 
 /** Routes for a logged-in person's own password and sessions. */
 export const ownRoutes = [

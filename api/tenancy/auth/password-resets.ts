@@ -3,13 +3,15 @@ import { isoTime } from '../../../platform/clock.ts';
 import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
 import { loginSubjects } from '../../../platform/identity/login-limit.ts';
 import type { Device } from '../../../platform/identity/sessions.ts';
-import type { Db, Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { queueEmail } from '../../../postgres/tables/email-queue.ts';
 import { noteAccess } from '../../../postgres/tables/access-audit.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { ssoRequired } from './log-in.ts';
-import { forgetPasswordTokens, takeToken, tokenRefused } from './one-time-tokens.ts';
+import { forgetPasswordTokens, takeToken, tokenRefused } from './one-time-token-repository.ts';
+import { lockPerson, updatePassword, type Person } from './repository.ts';
 import { assertNotAddress, hashPassword } from '../users/passwords.ts';
+import { endSessionsOfUser } from '../users/repository.ts';
 
 /** Queues a message to the address: the same work and the same answer whether or not it has an account. */
 export async function forgotPassword(
@@ -47,31 +49,12 @@ export async function resetPassword(
     if (await isPasswordRefused(tx, person)) throw ssoRequired();
     assertNotAddress(new_password, person.email, 'new_password');
     await setPassword(tx, deps, person, password_hash, isoTime(now));
-    await tx`
-      update sessions set ended_at = ${isoTime(now)}
-       where user_id = ${person.id} and ended_at is null`;
+    await endSessionsOfUser(tx, person.id, isoTime(now));
     await noteAccess(tx, person, { action: 'password_reset', details: { reason: found!.origin } });
     return person.email;
   });
   // A person locked out by failed logins can log in at once.
   await deps.loginLimit.forgive(loginSubjects(email, ip));
-}
-
-/** The fields of a person that password functions use. */
-export interface Person {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly email: string;
-  readonly password_hash: string | null;
-  readonly roles: string[];
-}
-
-async function lockPerson(tx: Transaction, id: string): Promise<Person | null> {
-  const [person] = await tx<Person[]>`
-    select id, tenant_id, email, password_hash, roles from users
-     where id = ${id} and status = 'published' and type = 'user'
-       for update`;
-  return person ?? null;
 }
 
 /** Invalidates the other password tokens and notifies the person by e-mail. */
@@ -82,8 +65,7 @@ export async function setPassword(
   password_hash: string,
   at: string,
 ): Promise<void> {
-  await tx`
-    update users set ${tx({ password_hash, updated_at: at, updated_by: id })} where id = ${id}`;
+  await updatePassword(tx, id, password_hash, at);
   await forgetPasswordTokens(tx, id);
   if (!deps.sendsEmail || email.endsWith('@localhost')) return;
   await queueEmail(tx, {
@@ -93,14 +75,6 @@ export async function setPassword(
     payload: {},
     created_at: at,
   });
-}
-
-/** Null if no account has the address. */
-export async function findPerson(db: Db, email: string): Promise<Person | null> {
-  const [person] = await db<Person[]>`
-    select id, tenant_id, email, password_hash, roles from users
-     where lower(email) = ${email.toLowerCase()} and status = 'published' and type = 'user'`;
-  return person ?? null;
 }
 
 /**

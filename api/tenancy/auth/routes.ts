@@ -11,7 +11,7 @@ import { Message } from '../../../schemas/primitives.ts';
 import { route } from '../../conventions/route.ts';
 import { deviceOf } from './device.ts';
 import { logIn } from './log-in.ts';
-import { endSessions } from './own-sessions.ts';
+import { endSessions } from './session-repository.ts';
 import { ownRoutes } from './own-routes.ts';
 import { samlRoutes } from './saml-routes.ts';
 import { forgotPassword, resetPassword } from './password-resets.ts';

@@ -27,6 +27,14 @@ import { certificatesOf } from '../../../schemas/settings/certificates.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { tenantLimits } from '../tenants/limits.ts';
 import { countPeople, insertUser } from '../users/repository.ts';
+import {
+  deleteExpiredAssertions,
+  deleteExpiredRequests,
+  findAccount,
+  insertAssertion,
+  insertRequest,
+  takeRequest,
+} from './saml-repository.ts';
 
 const REQUEST_MS = 10 * 60_000;
 
@@ -57,8 +65,8 @@ export async function beginSamlLogin(
     expires_at: isoTime(now + REQUEST_MS),
     created_at: isoTime(now),
   };
-  await deps.pool`delete from saml_requests where expires_at <= ${isoTime(now)}`;
-  await deps.pool`insert into saml_requests ${deps.pool(request)}`;
+  await deleteExpiredRequests(deps.pool, isoTime(now));
+  await insertRequest(deps.pool, request);
   return {
     location: await loginUrl(ends, request.id, state),
     cookie: bindingCookie(bound, pathOf(ends.acs_url), REQUEST_MS / 1000),
@@ -169,13 +177,9 @@ async function claimRequest(
   tenantId: string,
   { in_response_to }: Assertion,
 ): Promise<string> {
-  const [request] = await tx<{ relay_state: string }[]>`
-    delete from saml_requests
-     where id = ${in_response_to} and tenant_id = ${tenantId}
-       and expires_at > ${isoTime(clock.now())}
-    returning relay_state`;
-  if (request === undefined) throw refused('it does not answer a pending login');
-  return request.relay_state;
+  const state = await takeRequest(tx, tenantId, in_response_to, isoTime(clock.now()));
+  if (state === null) throw refused('it does not answer a pending login');
+  return state;
 }
 
 async function claimAssertion(
@@ -184,10 +188,9 @@ async function claimAssertion(
   tenant_id: string,
   { id: assertion_id, expires_at_ms }: Assertion,
 ): Promise<void> {
-  await tx`delete from saml_assertions where expires_at <= ${isoTime(clock.now())}`;
+  await deleteExpiredAssertions(tx, isoTime(clock.now()));
   const row = { tenant_id, assertion_id, expires_at: isoTime(expires_at_ms) };
-  const claimed = await tx`insert into saml_assertions ${tx(row)} on conflict do nothing`;
-  if (claimed.count === 0) throw refused('the assertion was used before');
+  if (!(await insertAssertion(tx, row))) throw refused('the assertion was used before');
 }
 
 function emailOf(assertion: Assertion, { email_attribute }: SamlConfig): string {
@@ -206,10 +209,8 @@ async function findPerson(
   tenantId: string,
   email: string,
 ): Promise<string | null> {
-  const [user] = await tx<{ id: string; tenant_id: string; type: string }[]>`
-    select id, tenant_id, type from users
-     where lower(email) = ${email} and status = 'published'`;
-  if (user === undefined) return null;
+  const user = await findAccount(tx, email);
+  if (user === null) return null;
   if (user.tenant_id !== tenantId || user.type !== 'user')
     throw forbidden('There is no account for this person, and none can be created.');
   return user.id;

@@ -5,7 +5,8 @@ import { queueEmail } from '../../../postgres/tables/email-queue.ts';
 import type { SignUpBody, VerifyBody } from '../../../schemas/tenancy.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { makeTenant } from './make-tenant.ts';
-import { findToken, SIGN_UP_MS, takeToken, tokenRefused } from './one-time-tokens.ts';
+import { findToken, SIGN_UP_MS, takeToken, tokenRefused } from './one-time-token-repository.ts';
+import { deleteSignUp, findSignUp, insertSignUp } from './sign-up-repository.ts';
 import { assertNotAddress, hashPassword, isPassword } from '../users/passwords.ts';
 
 /**
@@ -41,7 +42,7 @@ export async function signUp(
     created_at: isoTime(now),
   };
   await deps.pool.begin(async (tx) => {
-    await tx`insert into sign_ups ${tx(sign_up)}`;
+    await insertSignUp(tx, sign_up);
     await queueEmail(tx, {
       id: deps.ids.next('email'),
       kind: 'sign_up',
@@ -51,12 +52,6 @@ export async function signUp(
     });
   });
   return { queued: true };
-}
-
-interface SignUp {
-  readonly email: string;
-  readonly tenant_name: string | null;
-  readonly password_hash: string | null;
 }
 
 /**
@@ -73,9 +68,8 @@ export async function verifySignUp(
   const now = deps.clock.now();
   const found = await findToken(deps.pool, 'sign_up', body.token, now);
   if (found === null) throw tokenRefused();
-  const [signUp] = await deps.pool<SignUp[]>`
-    select email, tenant_name, password_hash from sign_ups where id = ${found.sign_up_id}`;
-  if (signUp === undefined) throw tokenRefused();
+  const signUp = await findSignUp(deps.pool, found.sign_up_id);
+  if (signUp === null) throw tokenRefused();
   const { password_hash } = signUp;
   if (password_hash !== null && !(await isPassword(password_hash, body.password ?? '')))
     throw new BillingError(
@@ -85,7 +79,7 @@ export async function verifySignUp(
     );
   const user = await makeTenant(deps.pool, deps, signUp, async (tx) => {
     if ((await takeToken(tx, 'sign_up', body.token, now)) === null) throw tokenRefused();
-    await tx`delete from sign_ups where id = ${found.sign_up_id}`;
+    await deleteSignUp(tx, found.sign_up_id);
   });
   return await deps.sessions.open(deps.pool, user, 'password', device);
 }

@@ -20,7 +20,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { confirmLogin } from '../auth/confirm-login.ts';
 import { deviceOf } from '../auth/device.ts';
 import { logIn } from '../auth/log-in.ts';
-import { endSessions, openSessions } from '../auth/own-sessions.ts';
+import { endSessions, openSessions } from '../auth/session-repository.ts';
 import { signUp, verifySignUp } from '../auth/sign-up.ts';
 import { assertFromOwnPage } from './own-pages-only.ts';
 import {

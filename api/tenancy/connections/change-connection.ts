@@ -1,6 +1,6 @@
 import { invalidField } from '../../../domain/errors.ts';
 import type { SecretBox } from '../../../platform/secret-box.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import type {
   Connection,
   CreateConnectionBody,
@@ -10,6 +10,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
 import { assertTestGateway } from './test-gateway.ts';
 import {
+  archiveExportsOf,
   insertConnection,
   lockConnection,
   SECRET_COLUMN,
@@ -75,9 +76,7 @@ export async function deleteConnection(
     secret_data: null,
     ...change,
   });
-  await tx`
-    update scheduled_tasks set ${tx({ status: 'archived', enabled: false, ...change })}
-     where ${inScope(tx, caller.scope)} and connection_id = ${id} and status = 'published'`;
+  await archiveExportsOf(tx, caller.scope, id, change);
 }
 
 /** Exports go over connections to storage only. */

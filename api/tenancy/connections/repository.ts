@@ -1,5 +1,5 @@
-import { alreadyExists } from '../../../domain/errors.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { filterConditions, findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { Connection } from '../../../schemas/connection.ts';
@@ -69,4 +69,61 @@ export function searchConnections(
       ${filterConditions(db, { id: connection_ids, provider_type }, ['id', 'provider_type'])}`,
     search,
   });
+}
+
+/** Archives the exports through the connection, so that none runs again. */
+export async function archiveExportsOf(
+  tx: Transaction,
+  scope: Scope,
+  connectionId: string,
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<void> {
+  await tx`
+    update scheduled_tasks set ${tx({ status: 'archived', enabled: false, ...change })}
+     where ${inScope(tx, scope)} and connection_id = ${connectionId} and status = 'published'`;
+}
+
+/** The encrypted credentials of a published connection; null if it has none. 404 if it is unknown. */
+export async function getSealedSecret(db: Db, scope: Scope, id: string): Promise<string | null> {
+  const [row] = await db<{ secret_data: string | null }[]>`
+    select secret_data from connections
+     where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
+  if (row === undefined) throw notFound('Connection', id);
+  return row.secret_data;
+}
+
+/** The encrypted credentials of all tenants, by id of the connection. */
+export async function findSealedSecrets(
+  db: Db,
+): Promise<readonly { readonly id: string; readonly secret_data: string }[]> {
+  return await db<{ id: string; secret_data: string }[]>`
+    select id, secret_data from connections where secret_data is not null order by id`;
+}
+
+/** The encrypted credentials of one connection of any tenant, locked; null if it is unknown or has none. */
+export async function lockSealedSecret(
+  tx: Transaction,
+  id: string,
+): Promise<{ readonly tenant_id: string; readonly secret_data: string } | null> {
+  const [row] = await tx<{ tenant_id: string; secret_data: string | null }[]>`
+    select tenant_id, secret_data from connections where id = ${id} for update`;
+  if (row === undefined || row.secret_data === null) return null;
+  return { tenant_id: row.tenant_id, secret_data: row.secret_data };
+}
+
+/** Stores credentials that are encrypted again. */
+export async function updateSealedSecret(
+  tx: Transaction,
+  id: string,
+  secret_data: string,
+): Promise<void> {
+  await tx`update connections set secret_data = ${secret_data} where id = ${id}`;
+}
+
+/** Whether the environment of the scope is a production environment. */
+export async function isProduction(db: Db, scope: Scope): Promise<boolean> {
+  const found = await db`
+    select from environments
+     where tenant_id = ${scope.tenant_id} and id = ${scope.environment_id} and type = 'production'`;
+  return found.length > 0;
 }

@@ -1,14 +1,13 @@
-import { notFound } from '../../../domain/errors.ts';
 import type { BillingDeps } from '../../deps.ts';
-import {
-  inScope,
-  type Db,
-  type Pool,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import type { Db, Pool, Scope, Transaction } from '../../../postgres/client.ts';
 import type { SecretBox } from '../../../platform/secret-box.ts';
-import { SECRET_COLUMN } from './repository.ts';
+import {
+  findSealedSecrets,
+  getSealedSecret,
+  lockSealedSecret,
+  SECRET_COLUMN,
+  updateSealedSecret,
+} from './repository.ts';
 
 /**
  * The decrypted credentials of a published connection; null if it has none. For code that calls the provider.
@@ -19,13 +18,10 @@ export async function connectionSecrets(
   scope: Scope,
   id: string,
 ): Promise<Record<string, string | number | boolean> | null> {
-  const [row] = await db<{ secret_data: string | null }[]>`
-    select secret_data from connections
-     where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
-  if (row === undefined) throw notFound('Connection', id);
-  if (row.secret_data === null) return null;
+  const secret = await getSealedSecret(db, scope, id);
+  if (secret === null) return null;
   const place = { tenant_id: scope.tenant_id, column: SECRET_COLUMN };
-  return JSON.parse(secretBox.open(row.secret_data, place)) as Record<string, string>;
+  return JSON.parse(secretBox.open(secret, place)) as Record<string, string>;
 }
 
 /**
@@ -37,8 +33,7 @@ export async function resealSecrets(
   pool: Pool,
   secretBox: SecretBox,
 ): Promise<{ readonly resealed: number; readonly unreadable: readonly string[] }> {
-  const rows = await pool<{ id: string; secret_data: string }[]>`
-    select id, secret_data from connections where secret_data is not null order by id`;
+  const rows = await findSealedSecrets(pool);
   const unreadable: string[] = [];
   let resealed = 0;
   for (const { id } of rows.filter((row) => secretBox.isOutdated(row.secret_data))) {
@@ -50,9 +45,8 @@ export async function resealSecrets(
 }
 
 async function resealRow(tx: Transaction, secretBox: SecretBox, id: string): Promise<boolean> {
-  const [row] = await tx<{ tenant_id: string; secret_data: string | null }[]>`
-    select tenant_id, secret_data from connections where id = ${id} for update`;
-  if (row === undefined || row.secret_data === null) return true;
+  const row = await lockSealedSecret(tx, id);
+  if (row === null) return true;
   const place = { tenant_id: row.tenant_id, column: SECRET_COLUMN };
   let secret: string;
   try {
@@ -60,6 +54,6 @@ async function resealRow(tx: Transaction, secretBox: SecretBox, id: string): Pro
   } catch {
     return false;
   }
-  await tx`update connections set secret_data = ${secretBox.seal(secret, place)} where id = ${id}`;
+  await updateSealedSecret(tx, id, secretBox.seal(secret, place));
   return true;
 }

@@ -1,6 +1,7 @@
 import { invalidField } from '../../../domain/errors.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { isProduction } from './repository.ts';
 
 /**
  * Refuses the test gateway in a production environment: its payments move no money, and an invoice would count as
@@ -12,10 +13,7 @@ export async function assertTestGateway(
   scope: Scope,
 ): Promise<void> {
   if (settings.test_gateway_in_production === true) return;
-  const found = await db`
-    select from environments
-     where tenant_id = ${scope.tenant_id} and id = ${scope.environment_id} and type = 'production'`;
-  if (found.length > 0)
+  if (await isProduction(db, scope))
     throw invalidField(
       'provider_type',
       'the test gateway is off in production environments; use a development environment',

@@ -1,8 +1,9 @@
 import { invalidField, invalidOperation, notFound } from '../../../domain/errors.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
 import type { SyncBody } from '../../../schemas/integration.ts';
 import { SYNCED_ENTITIES, type LINKED_ENTITY_TYPES } from '../../../schemas/words.ts';
 import { publishedConnections } from '../connections/repository.ts';
+import { hasEntity } from './repository.ts';
 
 type LinkedEntityType = (typeof LINKED_ENTITY_TYPES)[number];
 
@@ -31,9 +32,7 @@ export async function assertLinkedEntity(
   if (OF_PROVIDERS.includes(entityType)) return;
   const table = TABLES[entityType];
   if (table === undefined) throw notFound(entityType, entityId);
-  const [row] = await db`
-    select id from ${db(table)} where ${inScope(db, scope)} and id = ${entityId}`;
-  if (row === undefined) throw notFound(entityType, entityId);
+  if (!(await hasEntity(db, scope, table, entityId))) throw notFound(entityType, entityId);
 }
 
 /** 400: the environment has no connection to the provider. */

@@ -69,3 +69,10 @@ export async function endMapping(
     returning id`;
   if (row === undefined) throw notFound('Link', 'id' in by ? by.id : by.entity_id);
 }
+
+/** Whether the table has a record with the id in the scope. */
+export async function hasEntity(db: Db, scope: Scope, table: string, id: string): Promise<boolean> {
+  const [row] = await db`
+    select id from ${db(table)} where ${inScope(db, scope)} and id = ${id}`;
+  return row !== undefined;
+}

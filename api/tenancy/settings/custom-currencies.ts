@@ -1,8 +1,9 @@
 import { isIsoCurrency, type Currency } from '../../../domain/currency.ts';
 import { invalidField, invalidOperation } from '../../../domain/errors.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
 import type { SettingValue } from '../../../schemas/settings/settings.ts';
+import { findCurrencyInUse } from './repository.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 type CustomCurrencies = SettingValue<'custom_currency_config'>['currencies'];
@@ -33,19 +34,8 @@ export async function assertCustomCurrencies(
   const gone = currenciesOf(stored)
     .map(({ code }) => code)
     .filter((code) => !known.some((other) => other.code === code));
-  const [used] = await tx<{ currency: string; by: string }[]>`
-    select currency, 'prices' as by from prices
-     where ${inScope(tx, scope)} and currency = any(${gone})
-       and status = 'published' and (end_date is null or end_date > ${at})
-    union all
-    select currency, 'subscriptions' from subscriptions
-     where ${inScope(tx, scope)} and currency = any(${gone})
-       and status = 'published' and subscription_status <> 'cancelled'
-    union all
-    select currency, 'coupons' from coupons
-     where ${inScope(tx, scope)} and currency = any(${gone}) and status = 'published'
-     limit 1`;
-  if (used !== undefined)
+  const used = await findCurrencyInUse(tx, scope, gone, at);
+  if (used !== null)
     throw invalidOperation(
       `The custom currency ${used.currency} is in use by ${used.by}.`,
       'value.currencies',

@@ -8,9 +8,11 @@ import type { UpdateMeBody } from '../../../schemas/tenancy.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { forbidden } from './create-user.ts';
-import { endKeys } from './end-keys.ts';
+import { endKeys } from './key-chain-repository.ts';
 import {
   countPeople,
+  endSessionsOfUser,
+  findKeyIds,
   hasOtherSuperAdmin,
   liveKeyIds,
   lockUser,
@@ -119,16 +121,8 @@ export async function removePerson(
     throw invalidOperation('This is the last super admin of the tenant.');
   const at = isoTime(deps.clock.now());
   await updateUserRow(tx, tenant_id, id, { status: 'archived', ...changed(deps, caller) });
-  await tx`update sessions set ended_at = ${at} where user_id = ${id} and ended_at is null`;
-  const keys = await tx<{ id: string }[]>`
-    select id from api_keys
-     where tenant_id = ${tenant_id} and user_id = ${id} and status = 'published'`;
-  return await endKeys(
-    tx,
-    deps,
-    caller,
-    keys.map((key) => key.id),
-  );
+  await endSessionsOfUser(tx, id, at);
+  return await endKeys(tx, deps, caller, await findKeyIds(tx, tenant_id, id));
 }
 
 const isTenantSuperAdmin = (user: UserRow): boolean =>

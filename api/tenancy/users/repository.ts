@@ -155,3 +155,20 @@ export async function liveKeyIds(
      order by id`;
   return rows.map((row) => row.id);
 }
+
+/** Ids of the account's keys that are not deleted, expired ones too, in every environment. */
+export async function findKeyIds(db: Db, tenantId: string, userId: string): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from api_keys
+     where tenant_id = ${tenantId} and user_id = ${userId} and status = 'published'`;
+  return rows.map((row) => row.id);
+}
+
+/** Ends every open session of the account at `at` (ISO 8601). */
+export async function endSessionsOfUser(
+  tx: Transaction,
+  userId: string,
+  at: string,
+): Promise<void> {
+  await tx`update sessions set ended_at = ${at} where user_id = ${userId} and ended_at is null`;
+}

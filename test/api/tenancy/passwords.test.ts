@@ -1,4 +1,4 @@
-import { makePasswordToken } from '../../../api/tenancy/auth/one-time-tokens.ts';
+import { makePasswordToken } from '../../../api/tenancy/auth/one-time-token-repository.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import {
   startMailCatcher,
