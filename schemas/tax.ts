@@ -41,6 +41,7 @@ export const TaxRateOverride = z.object({
    */
   auto_apply: z.boolean().nullish(),
   priority: integer.min(0).nullish(),
+  tax_behavior: optionalOneOf(TAX_BEHAVIORS),
   metadata: optionalMetadata,
 });
 
@@ -49,6 +50,8 @@ export const UpdateTaxRateBody = z.object({
   code: name().optional(),
   description: optionalText(5000),
   tax_rate_status: optionalOneOf(TAX_RATE_STATUSES),
+  /** A rate keeps its percentage: only the stored value is accepted. */
+  percentage_value: decimal.nullish(),
   metadata: optionalMetadata,
 });
 export type UpdateTaxRateBody = z.output<typeof UpdateTaxRateBody>;

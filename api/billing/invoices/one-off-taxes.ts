@@ -1,5 +1,6 @@
 import { invalidField, notFound } from '../../../domain/errors.ts';
 import { resolveTaxes, type ResolvedTaxes } from '../../../domain/invoicing/tax-resolution.ts';
+import type { TaxBehavior } from '../../../domain/invoicing/taxes.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { CreateInvoiceBody } from '../../../schemas/invoice-requests.ts';
@@ -9,6 +10,7 @@ import { findTaxRates, findTaxRateByCode } from '../../catalog/taxes/repository.
 interface Named {
   readonly rate: TaxRate;
   readonly priority: number;
+  readonly tax_behavior: TaxBehavior;
   readonly path: string;
 }
 
@@ -36,13 +38,13 @@ export async function namedTaxes(
       period_start: null,
       period_end: null,
     },
-    named.map(({ rate, priority }) => ({
+    named.map(({ rate, priority, tax_behavior }) => ({
       id: '',
       level: 'invoice',
       tax_rate_id: rate.id,
       tax_rate_status: rate.tax_rate_status,
       percentage_value: rate.percentage_value,
-      tax_behavior: 'exclusive',
+      tax_behavior,
       priority,
       auto_apply: true,
       currency: null,
@@ -63,7 +65,7 @@ async function byId(
   return ids.map((id, index) => {
     const rate = rates.find((known) => known.id === id);
     if (rate === undefined) throw notFound('Tax rate', id);
-    return { rate, priority: 0, path: `tax_rates[${index}]` };
+    return { rate, priority: 0, tax_behavior: 'exclusive', path: `tax_rates[${index}]` };
   });
 }
 
@@ -85,7 +87,12 @@ async function byCode(
         `${path}.tax_rate_code`,
         `there is no tax rate with code ${override.tax_rate_code}`,
       );
-    named.push({ rate, priority: override.priority ?? 0, path: `${path}.tax_rate_code` });
+    named.push({
+      rate,
+      priority: override.priority ?? 0,
+      tax_behavior: override.tax_behavior ?? 'exclusive',
+      path: `${path}.tax_rate_code`,
+    });
   }
   return named;
 }

@@ -1,5 +1,6 @@
 import { invalidField } from '../../../domain/errors.ts';
 import { validateTaxPercentage } from '../../../domain/invoicing/tax-resolution.ts';
+import { decimal } from '../../../domain/money.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import {
@@ -88,7 +89,12 @@ export const taxRoutes = [
         const rate = await lockTaxRate(tx, call.scope, call.params.id);
         if (await isTaxRateUsed(tx, call.scope, rate.id))
           throw invalidField('id', 'the tax rate has associations');
-        const { tax_rate_status, ...rest } = call.body;
+        const { tax_rate_status, percentage_value, ...rest } = call.body;
+        if (percentage_value != null && !decimal(percentage_value).eq(rate.percentage_value))
+          throw invalidField(
+            'percentage_value',
+            'a rate keeps its percentage; create another rate',
+          );
         return await updateTaxRateRow(tx, call.scope, rate.id, {
           ...sent(rest),
           ...(tax_rate_status == null ? {} : { tax_rate_status }),

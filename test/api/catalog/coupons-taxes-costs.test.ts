@@ -114,6 +114,12 @@ describe('taxes', () => {
       fixed_value: null,
       percentage_value: '20',
     });
+    const rateUrl = `/v1/taxes/rates/${body.id}`;
+    const other = await api.put(rateUrl, { name: 'Other', percentage_value: '7' });
+    expect(other).toMatchObject({ status: 400 });
+    expect(other.body.details[0].path).toBe('percentage_value');
+    const same = await api.put(rateUrl, body);
+    expect(same).toMatchObject({ status: 200, body: { name: body.name } });
     expect((await api.put(`/v1/taxes/rates/${body.id}`, { name: 'New' })).body).toMatchObject({
       name: 'New',
       tax_rate_status: 'INACTIVE',

@@ -287,6 +287,12 @@ describe('taxes of a one-off invoice (billing 8.1)', () => {
     expect(await create({ tax_rate_overrides: [override], tax_rates: [vat.id] })).toMatchObject({
       status: 400,
     });
+    const included = { ...override, tax_behavior: 'inclusive' };
+    expect((await create({ tax_rate_overrides: [included] })).body).toMatchObject({
+      total: '100',
+      taxes: [{ tax_behavior: 'inclusive', taxable_amount: '82.64', tax_amount: '17.36' }],
+      tax_summary: { inclusive_tax: '17.36', exclusive_tax: '0' },
+    });
     const never = { ...override, auto_apply: false };
     expect(await create({ tax_rate_overrides: [never] })).toMatchObject({ status: 400 });
   });

@@ -147,6 +147,20 @@ test('tax that is included in the price is carved out of it', async () => {
   expect(invoice.taxes[0].taxable_amount).toBe('100');
 });
 
+test('an override whose tax is included is carved out of the opening invoice and of the cycle', async () => {
+  const override = { tax_rate_code: await rate('21'), currency: 'usd', auto_apply: true };
+  const included = { tax_rate_overrides: [{ ...override, tax_behavior: 'inclusive' }] };
+  const onSubscription = await subscribe(await customerWithPlan('121'), included);
+  const onCustomer = await subscribe(await customerWithPlan('121', included));
+  const expected = { total: '121', total_tax: '21', taxes: ['21'] };
+  for (const subscription of [onSubscription, onCustomer])
+    expect(figures(await opening(subscription))).toMatchObject(expected);
+  world.api.clock.set(APRIL);
+  await world.close();
+  for (const subscription of [onSubscription, onCustomer])
+    expect(figures(await cycle(subscription))).toMatchObject(expected);
+});
+
 test('drafts and previews are taxed; a tax that is removed is taken off the draft, and none is added to a closed period', async () => {
   const { api } = world;
   const made = await customerWithPlan();
