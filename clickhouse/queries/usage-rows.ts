@@ -39,12 +39,16 @@ export function usageRows(
   };
 }
 
-/** The sums of the rows below the bounds, for each range and each time. */
+/**
+ * The sums of the rows below the bounds, for each range and each time, in the order of time: the first `page` sums
+ * and all others of their last time.
+ */
 export function usageTimes(
   scope: UsageScope,
   stretches: readonly RowStretch[],
   bounds: RowBounds,
   needs: StateNeeds,
+  page: number,
 ): ClickHouseQuery {
   const within = inUsageScope(scope, 'timestamp');
   const below = rowsBelow(bounds, scope);
@@ -58,8 +62,10 @@ export function usageTimes(
        inner join (${STRETCHES}) as stretches
        using (external_customer_id, meter_version_id)
        where timestamp >= stretch_start and timestamp < stretch_end
-       group by number, timestamp, dimensions, source`,
-    params: { ...within.params, ...below.params, ...stretchParams(stretches) },
+       group by number, timestamp, dimensions, source
+       order by timestamp
+       limit {page:UInt32} with ties`,
+    params: { ...within.params, ...below.params, ...stretchParams(stretches), page },
   };
 }
 

@@ -26,6 +26,12 @@ export const tooManyGroups = (): BillingError =>
     [{ path: 'group_by', code: 'too_many_groups', message: `at most ${GROUPS_MAX} groups` }],
   );
 
+/** The usage of quotas is followed from time to time, in memory. */
+export const tooManyTimes = (max: number): BillingError =>
+  usageQueryTooLarge(
+    `The usage below quotas has more than ${max} different times. Query a shorter time range or fewer customers, or send times that are cut to the second.`,
+  );
+
 const FILTER_VALUES_MAX = 1_000;
 
 /** 400 if there are more values than one statement handles well, over all keys. */

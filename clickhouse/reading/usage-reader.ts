@@ -5,7 +5,7 @@ import type { ClickHouse } from '../client.ts';
 import { ANALYTICS, LOOK_UP, READING, type QueryLimits } from '../query-limits.ts';
 import { refusedOrUnavailable, UsageMoved, usageUnavailable } from './usage-errors.ts';
 import { planQuery, type CellCache, type PlannedQuery } from '../queries/plan-query.ts';
-import { readTimes } from './read-times.ts';
+import { readTimes, TIMES, type TimesBounds } from './read-times.ts';
 import { readUsage } from './read-usage.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
 import { UsageTally } from './usage-tally.ts';
@@ -34,6 +34,8 @@ export interface UsageReaderOptions {
   readonly analytics?: QueryLimits;
   /** See `ReadUsageDeps`. */
   readonly fewPairs?: number;
+  /** Limits of queries by time. */
+  readonly times?: TimesBounds;
 }
 
 const ATTEMPTS = 3;
@@ -91,11 +93,12 @@ async function readOnce(
     sealed: { vectorsOf: (seals) => bounds.vectorsOf(seals), at },
   };
   const answers = new Map<string, UsageAnswer>();
+  const times = options.times ?? TIMES;
+  let left = times.max;
   for (const plan of plans.filter(isByTime)) {
-    const answer = await readTimes(
-      { ...deps, options: { limits: limitsOf([plan], options) } },
-      plan,
-    );
+    const limits = limitsOf([plan], options);
+    const answer = await readTimes({ ...deps, options: { limits } }, plan, times, left);
+    left -= answer.rows.length;
     answers.set(answer.key, answer);
   }
   for (const group of groupsOf(plans.filter((plan) => !isByTime(plan)))) {

@@ -1,6 +1,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import type { MeterUsageRow, TouchedBucket } from '../../clickhouse/rows.ts';
+import type { TimesBounds } from '../../clickhouse/reading/read-times.ts';
 import { createUsageReader } from '../../clickhouse/reading/usage-reader.ts';
 import type { UsageStore } from '../../clickhouse/writing/usage-store.ts';
 import { aggregate, type MeteredUsage } from '../../domain/metering/aggregate.ts';
@@ -278,9 +279,10 @@ describe('usage reader: the same number as counting one by one', () => {
   afterAll(() => test_.drop());
 
   /** Days are read one by one for a few pairs, and added up first for many: both ways must agree. */
-  const readerOf = (story: Story, fewPairs = 0): UsageReader =>
+  const readerOf = (story: Story, fewPairs = 0, times?: TimesBounds): UsageReader =>
     createUsageReader({
       fewPairs,
+      ...(times === undefined ? {} : { times }),
       clickhouse: test_.clickhouse,
       readBounds: story.seals.bounds,
       readDimensions: async (ids) => new Map(ids.map((id) => [id, DIMENSIONS])),
@@ -314,6 +316,19 @@ describe('usage reader: the same number as counting one by one', () => {
       }
       // Alone a question takes other paths than among forty.
       const ways = [readerOf(story, 20), reader];
+      const inPages = readerOf(story, 20, { page: random.pick([1, 2, 7, 40]), max: 2_000_000 });
+      for (const query of questions.filter(({ by_time }) => by_time === true)) {
+        const rows = aggregate(query, story.below(story.seals.watermarks)).rows;
+        const { answers } = await inPages.read([query]);
+        expect({ seed, query, ...answers.get(query.key) }).toMatchObject({ seed, query, rows });
+        const bounded = (max: number) => readerOf(story, 20, { page: 7, max }).read([query, query]);
+        await expect(bounded(2 * rows.length)).resolves.toBeDefined();
+        if (rows.length > 0)
+          await expect(bounded(2 * rows.length - 1)).rejects.toMatchObject({
+            code: 'usage_query_too_large',
+            message: expect.stringContaining('different times'),
+          });
+      }
       for (const query of random.some(questions, 0.2)) {
         const rows = aggregate(query, story.below(story.seals.watermarks)).rows;
         for (const alone of ways) {
