@@ -1,329 +1,247 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { formatDecimal, formatMoney } from '../../web/ui/text.ts';
 import { readPdf } from '../support/read-pdf.ts';
 import { startReceiver, type Received, type TestReceiver } from '../support/receiver.ts';
 import { describeInBrowser } from '../support/requires.ts';
-import { PERSON, startBrowserWorld, type BrowserWorld } from './world.ts';
+import { mouse, type Hands } from './hands.ts';
+import { cell, follow, goTo } from './steps.ts';
+import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
 const FOUNDER = {
   company: 'Story Inc',
   email: 'founder@example.test',
   password: 'a long enough password',
 };
+const runInShell = promisify(execFile);
+const WAYS = ['mouse and keyboard'] as const;
 
 describeInBrowser('the console', (executable) => {
   let shown: BrowserWorld;
   let receiver: TestReceiver;
+  /** Where the story is told, and how. */
+  let page: Page;
+  let handsOn: (page: Page) => Hands;
+  let hands: Hands;
+  /** Where programs send events. */
+  let edgeUrl: string;
   beforeAll(async () => {
     shown = await startBrowserWorld(executable);
+    edgeUrl = await shown.world.edge.listen({ port: 0, host: '127.0.0.1' });
+  });
+  beforeEach(async () => {
     receiver = await startReceiver();
   });
-  afterAll(async () => {
-    await receiver?.close();
-    await shown?.close();
-  });
+  afterEach(() => receiver?.close());
+  afterAll(() => shown?.close());
 
-  test('from sign-up to a paid, refunded and credited invoice: the screens show the figures of the API', async () => {
-    const { page, problems } = await shown.fresh();
-    await signUp(page);
-    const key = await createKey(page);
-    const api = apiOf(key);
-    await connectTestGateway(page);
-    await addEndpoint(page);
-    await createClock(page);
+  test.each(WAYS)(
+    'by %s from sign-up to a paid, refunded and credited invoice: the screens show the figures of the API',
+    async (way) => {
+      const { page: own, problems } = await shown.fresh();
+      page = own;
+      handsOn = () => mouse;
+      hands = handsOn(page);
+      await signUp(`${way.slice(0, 5)}.${FOUNDER.email}`);
+      const key = await createKey();
+      const api = apiOf(key);
+      await connectTestGateway();
+      await addEndpoint();
+      await createClock();
 
-    await createMeter(page);
-    const meter = (await api('POST', '/meters/search', {})).items[0];
-    expect(meter).toMatchObject({
-      event_name: 'completion',
-      aggregation: { type: 'SUM', field: 'tokens' },
-      filters: [{ key: 'region', values: ['eu', 'us'] }],
-    });
-
-    await createPlan(page);
-    const price = (await api('POST', '/prices/search', {})).items[0];
-    const calculated = await api('POST', '/prices/calculate', {
-      price_id: price.id,
-      quantities: ['150'],
-    });
-    expect(calculated.items[0].total).toBe('12.5');
-
-    await createCustomer(page);
-    await subscribe(page);
-    const subscription = (await api('POST', '/subscriptions/search', {})).items[0];
-
-    await send(key, [
-      ['first', { tokens: 42, region: 'eu' }],
-      ['second', { tokens: 100, region: 'us' }],
-      ['elsewhere', { tokens: 7, region: 'asia' }],
-    ]);
-    await goTo(page, 'Events');
-    await page.getByLabel('From').fill('2026-10-01');
-    for (const id of ['first', 'second', 'elsewhere'])
-      await page.getByRole('link', { name: id, exact: true }).waitFor();
-    await shown.world.settled();
-
-    const usage = await api('POST', '/events/analytics', {
-      external_customer_id: 'acme',
-      start_time: '2026-10-01T00:00:00Z',
-      end_time: '2026-11-01T00:00:00Z',
-    });
-    expect(usage.items[0].total_usage).toBe('142');
-    await goTo(page, 'Customers');
-    await follow(page, 'Acme Inc', 'Acme Inc');
-    await page.getByRole('tab', { name: 'Usage' }).click();
-    await page.getByLabel('Days').selectOption('90');
-    await cell(page, 'Usage and cost', formatDecimal(usage.items[0].total_usage)).waitFor();
-
-    await advanceClock(page);
-    const [draft] = (await api('POST', '/invoices/search', { subscription_id: subscription.id }))
-      .items;
-    const total = formatMoney(draft.total, draft.currency);
-    expect([draft.invoice_status, total]).toEqual(['DRAFT', '$12.10']);
-    await goTo(page, 'Invoices');
-    await page.getByRole('link', { name: 'Draft', exact: true }).click();
-    const document = page.getByRole('article', { name: 'Invoice document' });
-    await document.getByText(total, { exact: true }).first().waitFor();
-
-    await document.getByRole('link', { name: /^Why this amount/ }).click();
-    const why = page.getByRole('dialog', { name: /^Why this amount/ });
-    const { explanation } = await api(
-      'GET',
-      `/invoices/${draft.id}/lines/${draft.line_items[0].id}/explanation`,
-    );
-    await why.getByText(formatMoney(explanation.amount, draft.currency)).first().waitFor();
-    await why.getByText(formatDecimal(explanation.quantity), { exact: true }).first().waitFor();
-    await cell(why, 'Events', 'second').waitFor();
-    await page.keyboard.press('Escape');
-    await why.waitFor({ state: 'detached' });
-
-    // The page of an event leads to its price and to the row that bills it.
-    await page.goto(`${page.url().replace(/\/invoices\/.*$/, '')}/events/second`);
-    const lines = page.getByRole('region', { name: 'Lines that bill the event' });
-    const priceLink = await lines.locator(`a[href*="${price.id}"]`).getAttribute('href');
-    expect(priceLink).toContain(`/plans/${subscription.plan_id}?price=${price.id}`);
-    await lines.getByRole('link', { name: 'Draft' }).click();
-    await why.waitFor();
-    await page.keyboard.press('Escape');
-    await why.waitFor({ state: 'detached' });
-
-    await page.getByRole('button', { name: 'Finalize' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Finalize invoice' }).click();
-    await page.getByText('Finalized', { exact: true }).waitFor();
-    const invoice = await api('GET', `/invoices/${draft.id}`);
-    await page.getByRole('heading', { level: 1, name: invoice.invoice_number }).waitFor();
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'PDF' }).click(),
-    ]);
-    const { text } = await readPdf(await readFile(await file.path()));
-    for (const part of [invoice.invoice_number, '12.10', 'Acme Inc']) expect(text).toContain(part);
-
-    await goTo(page, 'Home');
-    const { currencies } = await api('POST', '/dashboard/summary', {});
-    const open = formatMoney(currencies[0].open_amount, currencies[0].currency);
-    expect(open).toBe('$12.10');
-    for (const label of ['Invoiced this month', 'Open'])
-      await figure(page, label).getByText(open, { exact: true }).waitFor();
-    await follow(page, 'Open', 'Invoices');
-    await follow(page, invoice.invoice_number, invoice.invoice_number);
-
-    await payOnTheHostedPage(page);
-    await page.reload();
-    await page.getByText('Succeeded', { exact: true }).first().waitFor();
-    expect(await api('GET', `/invoices/${invoice.id}`)).toMatchObject({
-      payment_status: 'SUCCEEDED',
-      amount_paid: '12.1',
-      amount_remaining: '0',
-    });
-
-    await page.getByRole('tab', { name: 'Payments and credits' }).click();
-    await page.getByRole('button', { name: 'Refund', exact: true }).click();
-    const refund = page.getByRole('dialog', { name: 'Refund a payment' });
-    await refund.getByLabel(/^Amount/).fill('2.10');
-    await refund.getByLabel('Refund to').selectOption('BACK_TO_SOURCE');
-    await refund.getByText('$10.00', { exact: true }).waitFor();
-    await refund.getByRole('button', { name: 'Refund payment' }).click();
-    await cell(page, 'List of refunds', '$2.10').waitFor();
-    await page.getByText('Partially refunded', { exact: true }).first().waitFor();
-
-    await page.getByRole('button', { name: 'Credit note', exact: true }).click();
-    const note = page.getByRole('dialog', { name: 'Credit note' });
-    await note.getByLabel('Tokens').fill('1.25');
-    await note.getByText('Paid back', { exact: true }).waitFor();
-    await note.getByRole('button', { name: 'Issue credit note' }).click();
-    await cell(page, 'List of credit notes', '$1.25').waitFor();
-    const after = await api('GET', `/invoices/${invoice.id}`);
-    expect(after.refunded_amount).toBe('3.35');
-    await page.getByRole('tab', { name: 'Document' }).click();
-    await document.getByText(formatMoney(after.refunded_amount, after.currency)).waitFor();
-
-    await replayNotifications(page);
-    expect(problems).toEqual([]);
-    await page.context().close();
-  });
-
-  test('a meter by keyboard alone, and its edit with the effect before it is saved', async () => {
-    const { page, problems } = await shown.signedIn();
-    await page.keyboard.press('g');
-    await page.keyboard.press('m');
-    await titled(page, 'Meters');
-    await page.getByRole('link', { name: 'New meter' }).focus();
-    await page.keyboard.press('Enter');
-    await titled(page, 'New meter');
-    await page.getByLabel('Name', { exact: true }).focus();
-    for (const text of ['Output', 'completion']) {
-      await page.keyboard.type(text);
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.type('Sum');
-    await page.keyboard.press('Tab');
-    await page.keyboard.type('tokens');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
-    await page.keyboard.type('region = eu, us');
-    await page.getByText('Counted', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Create meter' }).focus();
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Output' }).waitFor();
-    await page.getByText('is eu or us').waitFor();
-
-    await follow(page, 'Edit meter', 'Edit meter');
-    await page.getByLabel(/^Also count events where/).fill('region = asia');
-    await page.getByRole('button', { name: 'Preview change' }).click();
-    const effect = page.getByRole('dialog', { name: 'Save this change?' });
-    await effect.getByText('eu or us → eu or us or asia').waitFor();
-    await effect.getByText('No price uses this meter.').waitFor();
-    await effect.getByRole('button', { name: 'Save meter' }).click();
-    await page.getByText('is eu or us or asia').waitFor();
-    expect(problems).toEqual([]);
-    await page.context().close();
-  });
-
-  test('a key needs the password again some time after the login; the request is then repeated', async () => {
-    const { page, problems } = await shown.signedIn();
-    await goTo(page, 'API keys');
-    shown.world.api.clock.advance(16 * 60_000);
-    await page.getByRole('button', { name: 'Create key' }).first().click();
-    const dialog = page.getByRole('dialog', { name: 'Create key' });
-    await dialog.getByLabel('Name').fill('later');
-    await dialog.getByRole('button', { name: 'Create key' }).click();
-    const confirm = page.getByRole('dialog', { name: 'Confirm your identity' });
-    await confirm.getByLabel('Your password').fill('a wrong one');
-    await page.keyboard.press('Enter');
-    await confirm.getByText('is not the password of this account').waitFor();
-    await confirm.getByLabel('Your password').fill(PERSON.password);
-    await page.keyboard.press('Enter');
-    await dialog.getByRole('region', { name: 'Key' }).waitFor();
-    await dialog.getByRole('button', { name: 'Done' }).click();
-    await cell(page, 'Keys', 'later').waitFor();
-    // The token had ended, the login was old, and one password was wrong.
-    const refused = problems.filter((problem) => !problem.startsWith('console:'));
-    expect(
-      refused.map((problem) => problem.slice(0, 3)).filter((status) => status > '403'),
-    ).toEqual([]);
-    await page.context().close();
-  });
-
-  test('the chain of the audit log is verified; a wallet says when it is empty', async () => {
-    const { page, problems } = await shown.signedIn();
-    await shown.world.job('chain-audit-log');
-    await goTo(page, 'Audit log');
-    await page.getByRole('button', { name: 'Verify the chain' }).click();
-    const chain = page.getByRole('dialog', { name: 'Chain of the audit log' });
-    await chain.getByText('The chain holds').waitFor();
-    const { body } = await shown.world.api.get('/v1/audit-logs/chain');
-    expect(body).toMatchObject({ verified_to: body.length, broken: null });
-    await chain.getByText(body.head, { exact: true }).waitFor();
-    await chain.getByText(formatDecimal(String(body.length)), { exact: true }).waitFor();
-    await page.keyboard.press('Escape');
-    await chain.waitFor({ state: 'detached' });
-
-    // 10,000 tokens are included; 500 more cost 10.
-    const { clock } = shown.world.api;
-    clock.advance(120_000);
-    await shown.world.send([
-      {
-        event_id: 'forecast',
+      await createMeter();
+      const meter = (await api('POST', '/meters/search', {})).items[0];
+      expect(meter).toMatchObject({
         event_name: 'completion',
-        external_customer_id: 'acme',
-        timestamp: new Date(clock.now() - 60_000).toISOString(),
-        properties: { tokens: 10_500, region: 'eu' },
-      },
-    ]);
-    await shown.world.settled();
-    const wallet = shown.records.get('/wallets/$id')!;
-    const { body: forecast } = await shown.world.api.get(`/v1/wallets/${wallet}/forecast`);
-    expect(forecast.daily_usage).toBe('10');
-    await goTo(page, 'Wallets');
-    await follow(page, 'Prepaid', 'Prepaid');
-    await page.getByRole('link', { name: 'Runs out', exact: true }).click();
-    await page.getByText(/costs \$10\.00 a day/).waitFor();
-    for (const part of ['Forecast of the balance by day', 'Priced usage by day'])
-      await page.getByRole('figure', { name: part }).getByText('Show as a table').waitFor();
-    expect(problems).toEqual([]);
-    await page.context().close();
-  });
+        aggregation: { type: 'SUM', field: 'tokens' },
+        filters: [{ key: 'region', values: ['eu', 'us'] }],
+      });
 
-  async function signUp(page: Page): Promise<void> {
+      await createPlan();
+      const price = (await api('POST', '/prices/search', {})).items[0];
+      const calculated = await api('POST', '/prices/calculate', {
+        price_id: price.id,
+        quantities: ['150'],
+      });
+      expect(calculated.items[0].total).toBe('12.5');
+
+      await createCustomer();
+      await subscribe();
+      const subscription = (await api('POST', '/subscriptions/search', {})).items[0];
+
+      await pasteTheCommand(key);
+      await send(key, [
+        ['first', { tokens: 42, region: 'eu' }],
+        ['second', { tokens: 100, region: 'us' }],
+        ['elsewhere', { tokens: 7, region: 'asia' }],
+      ]);
+      for (const id of ['first', 'second', 'elsewhere'])
+        await page.getByRole('link', { name: id, exact: true }).waitFor();
+      await shown.world.settled();
+
+      const usage = await api('POST', '/events/analytics', {
+        external_customer_id: 'acme',
+        start_time: '2026-10-01T00:00:00Z',
+        end_time: '2026-11-01T00:00:00Z',
+      });
+      expect(usage.items[0].total_usage).toBe('142');
+      await goTo(page, 'Customers', hands);
+      await follow(page, 'Acme Inc', 'Acme Inc', hands);
+      await hands.press(page.getByRole('tab', { name: 'Usage' }));
+      await hands.choose(page.getByLabel('Days'), '90');
+      await cell(page, 'Usage and cost', formatDecimal(usage.items[0].total_usage)).waitFor();
+
+      await advanceClock();
+      const [draft] = (await api('POST', '/invoices/search', { subscription_id: subscription.id }))
+        .items;
+      const total = formatMoney(draft.total, draft.currency);
+      expect([draft.invoice_status, total]).toEqual(['DRAFT', '$12.10']);
+      await goTo(page, 'Invoices', hands);
+      await hands.press(page.getByRole('link', { name: 'Draft', exact: true }));
+      const document = page.getByRole('article', { name: 'Invoice document' });
+      await document.getByText(total, { exact: true }).first().waitFor();
+
+      await hands.press(document.getByRole('link', { name: /^Why this amount/ }));
+      const why = page.getByRole('dialog', { name: /^Why this amount/ });
+      const { explanation } = await api(
+        'GET',
+        `/invoices/${draft.id}/lines/${draft.line_items[0].id}/explanation`,
+      );
+      await why.getByText(formatMoney(explanation.amount, draft.currency)).first().waitFor();
+      await why.getByText(formatDecimal(explanation.quantity), { exact: true }).first().waitFor();
+      await cell(why, 'Events', 'second').waitFor();
+      await page.keyboard.press('Escape');
+      await why.waitFor({ state: 'detached' });
+
+      // The page of an event leads to its price and to the row that bills it.
+      await page.goto(`${page.url().replace(/\/invoices\/.*$/, '')}/events/second`);
+      const lines = page.getByRole('region', { name: 'Lines that bill the event' });
+      const priceLink = await lines.locator(`a[href*="${price.id}"]`).getAttribute('href');
+      expect(priceLink).toContain(`/plans/${subscription.plan_id}?price=${price.id}`);
+      await hands.press(lines.getByRole('link', { name: 'Draft' }));
+      await why.waitFor();
+      await page.keyboard.press('Escape');
+      await why.waitFor({ state: 'detached' });
+
+      await hands.press(page.getByRole('button', { name: 'Finalize' }));
+      await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Finalize invoice' }));
+      await page.getByText('Finalized', { exact: true }).waitFor();
+      const invoice = await api('GET', `/invoices/${draft.id}`);
+      await page.getByRole('heading', { level: 1, name: invoice.invoice_number }).waitFor();
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        hands.press(page.getByRole('button', { name: 'PDF' })),
+      ]);
+      const { text } = await readPdf(await readFile(await file.path()));
+      for (const part of [invoice.invoice_number, '12.10', 'Acme Inc'])
+        expect(text).toContain(part);
+
+      await goTo(page, 'Home', hands);
+      const { currencies } = await api('POST', '/dashboard/summary', {});
+      const open = formatMoney(currencies[0].open_amount, currencies[0].currency);
+      expect(open).toBe('$12.10');
+      for (const label of ['Invoiced this month', 'Open'])
+        await figure(page, label).getByText(open, { exact: true }).waitFor();
+      await follow(page, 'Open', 'Invoices', hands);
+      await follow(page, invoice.invoice_number, invoice.invoice_number, hands);
+
+      await payOnTheHostedPage();
+      await page.reload();
+      await page.getByText('Succeeded', { exact: true }).first().waitFor();
+      expect(await api('GET', `/invoices/${invoice.id}`)).toMatchObject({
+        payment_status: 'SUCCEEDED',
+        amount_paid: '12.1',
+        amount_remaining: '0',
+      });
+
+      await hands.press(page.getByRole('tab', { name: 'Payments and credits' }));
+      await hands.press(page.getByRole('button', { name: 'Refund', exact: true }));
+      const refund = page.getByRole('dialog', { name: 'Refund a payment' });
+      await hands.write(refund.getByLabel(/^Amount/), '2.10');
+      await hands.choose(refund.getByLabel('Refund to'), 'Where the payment came from');
+      await refund.getByText('$10.00', { exact: true }).waitFor();
+      await hands.press(refund.getByRole('button', { name: 'Refund payment' }));
+      await cell(page, 'List of refunds', '$2.10').waitFor();
+      await page.getByText('Partially refunded', { exact: true }).first().waitFor();
+
+      await hands.press(page.getByRole('button', { name: 'Credit note', exact: true }));
+      const note = page.getByRole('dialog', { name: 'Credit note' });
+      await hands.write(note.getByLabel('Tokens'), '1.25');
+      await note.getByText('Paid back', { exact: true }).waitFor();
+      await hands.press(note.getByRole('button', { name: 'Issue credit note' }));
+      await cell(page, 'List of credit notes', '$1.25').waitFor();
+      const after = await api('GET', `/invoices/${invoice.id}`);
+      expect(after.refunded_amount).toBe('3.35');
+      await hands.press(page.getByRole('tab', { name: 'Document' }));
+      await document.getByText(formatMoney(after.refunded_amount, after.currency)).waitFor();
+
+      await readInThePortal(after);
+      await replayNotifications();
+      expect(problems).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  async function signUp(email: string): Promise<void> {
     await page.goto(`${shown.url}/sign-up`);
-    await page.getByLabel('Company').fill(FOUNDER.company);
-    await page.getByLabel('E-mail').fill(FOUNDER.email);
-    await page.getByLabel('Password').fill(FOUNDER.password);
+    await hands.write(page.getByLabel('Company'), FOUNDER.company);
+    await hands.write(page.getByLabel('E-mail'), email);
+    await hands.write(page.getByLabel('Password'), FOUNDER.password);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   }
 
-  async function createKey(page: Page): Promise<string> {
-    await goTo(page, 'API keys');
-    await page.getByRole('button', { name: 'Create key' }).first().click();
+  async function createKey(): Promise<string> {
+    await goTo(page, 'API keys', hands);
+    await hands.press(page.getByRole('button', { name: 'Create key' }).first());
     const dialog = page.getByRole('dialog', { name: 'Create key' });
-    await dialog.getByLabel('Name').fill('backend');
-    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await hands.write(dialog.getByLabel('Name'), 'backend');
+    await hands.press(dialog.getByRole('button', { name: 'Create key' }));
     const key = await dialog.getByRole('region', { name: 'Key' }).innerText();
     // The form with the button that was pressed is gone; the focus stays in the dialog.
     await page.locator('[role="dialog"]:focus-within').waitFor();
-    await dialog.getByRole('button', { name: 'Done' }).click();
+    await hands.press(dialog.getByRole('button', { name: 'Done' }));
     return key;
   }
 
-  async function connectTestGateway(page: Page): Promise<void> {
-    await goTo(page, 'Connections');
-    await page.getByRole('button', { name: 'Connect a gateway' }).first().click();
+  async function connectTestGateway(): Promise<void> {
+    await goTo(page, 'Connections', hands);
+    await hands.press(page.getByRole('button', { name: 'Connect a gateway' }).first());
     const dialog = page.getByRole('dialog', { name: 'Connect a gateway' });
-    await dialog.getByLabel('Name').fill('For trying');
-    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await hands.write(dialog.getByLabel('Name'), 'For trying');
+    await hands.press(dialog.getByRole('button', { name: 'Connect', exact: true }));
     await cell(page, 'List of connections', 'Test gateway').waitFor();
   }
 
-  async function addEndpoint(page: Page): Promise<void> {
-    await goTo(page, 'Webhooks');
-    await page.getByRole('button', { name: 'Add endpoint' }).first().click();
+  async function addEndpoint(): Promise<void> {
+    await goTo(page, 'Webhooks', hands);
+    await hands.press(page.getByRole('button', { name: 'Add endpoint' }).first());
     const dialog = page.getByRole('dialog', { name: 'Add endpoint' });
-    await dialog.getByLabel('URL').fill(`${receiver.url}/hook`);
-    await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+    await hands.write(dialog.getByLabel('URL'), `${receiver.url}/hook`);
+    await hands.press(dialog.getByRole('button', { name: 'Add endpoint' }));
     await dialog.getByRole('region', { name: 'Secret' }).waitFor();
-    await dialog.getByRole('button', { name: 'Done' }).click();
+    await hands.press(dialog.getByRole('button', { name: 'Done' }));
   }
 
-  async function createClock(page: Page): Promise<void> {
-    await goTo(page, 'Test clocks');
-    await page.getByRole('button', { name: 'New test clock' }).first().click();
+  async function createClock(): Promise<void> {
+    await goTo(page, 'Test clocks', hands);
+    await hands.press(page.getByRole('button', { name: 'New test clock' }).first());
     const dialog = page.getByRole('dialog', { name: 'New test clock' });
-    await dialog.getByLabel('Name').fill('October');
-    await dialog.getByLabel('Start date').fill('2026-10-01');
-    await dialog.getByRole('button', { name: 'Create test clock' }).click();
+    await hands.write(dialog.getByLabel('Name'), 'October');
+    await hands.write(dialog.getByLabel('Start date'), '2026-10-01');
+    await hands.press(dialog.getByRole('button', { name: 'Create test clock' }));
     await page.getByRole('heading', { level: 1, name: 'October' }).waitFor();
   }
 
   /** To the end of the month, watching it go: the page shows its progress until the clock has arrived. */
-  async function advanceClock(page: Page): Promise<void> {
-    await goTo(page, 'Test clocks');
-    await follow(page, 'October', 'October');
+  async function advanceClock(): Promise<void> {
+    await goTo(page, 'Test clocks', hands);
+    await follow(page, 'October', 'October', hands);
     await cell(page, 'Customers of the clock', 'Acme Inc').waitFor();
     await page.getByText('1 Nov 2026, 00:00 UTC').waitFor();
-    await page.getByRole('button', { name: 'Advance the clock' }).click();
+    await hands.press(page.getByRole('button', { name: 'Advance the clock' }));
     await page.getByRole('progressbar', { name: /^Days on the way/ }).waitFor();
     await shown.world.job('advance-test-clocks');
     await page.getByText('Ready', { exact: true }).waitFor();
@@ -331,17 +249,18 @@ describeInBrowser('the console', (executable) => {
   }
 
   /** Opens the payment link that the console makes, is declined, tries again and pays. */
-  async function payOnTheHostedPage(page: Page): Promise<void> {
-    await page.getByRole('button', { name: 'Payment link' }).click();
+  async function payOnTheHostedPage(): Promise<void> {
+    await hands.press(page.getByRole('button', { name: 'Payment link' }));
     const dialog = page.getByRole('dialog', { name: 'Payment link' });
-    await dialog.getByRole('button', { name: 'Create payment link' }).click();
+    await hands.press(dialog.getByRole('button', { name: 'Create payment link' }));
     const link = dialog.getByRole('link', { name: 'Open the payment page' });
     const address = (await link.getAttribute('href'))!;
     const payer = await shown.fresh();
     await payer.page.goto(address.replace(/^https?:\/\/[^/]+/, shown.url));
-    await payer.page.getByRole('button', { name: 'Decline the card' }).click();
+    const { press } = handsOn(payer.page);
+    await press(payer.page.getByRole('button', { name: 'Decline the card' }));
     await payer.page.getByRole('alert').filter({ hasText: 'declined' }).waitFor();
-    await payer.page.getByRole('button', { name: 'Pay $12.10' }).click();
+    await press(payer.page.getByRole('button', { name: 'Pay $12.10' }));
     await payer.page.getByRole('heading', { name: 'Paid' }).waitFor();
     expect(payer.problems).toEqual([]);
     await payer.page.context().close();
@@ -349,19 +268,54 @@ describeInBrowser('the console', (executable) => {
     await dialog.waitFor({ state: 'detached' });
   }
 
+  /** The customer opens the link that the console makes, and reads what was paid and paid back. */
+  async function readInThePortal(invoice: any): Promise<void> {
+    await goTo(page, 'Customers', hands);
+    await follow(page, 'Acme Inc', 'Acme Inc', hands);
+    await hands.press(page.getByRole('button', { name: 'Open portal' }));
+    const dialog = page.getByRole('dialog', { name: 'Customer portal' });
+    const link = dialog.getByRole('link', { name: 'Open the portal in a new tab' });
+    const address = (await link.getAttribute('href'))!;
+    const customer = await shown.fresh();
+    await customer.page.goto(address.replace(/^https?:\/\/[^/]+/, shown.url));
+    await goTo(customer.page, 'Invoices', handsOn(customer.page));
+    const number = invoice.invoice_number;
+    await follow(customer.page, number, number, handsOn(customer.page));
+    const document = customer.page.getByRole('article', { name: 'Invoice document' });
+    for (const amount of [invoice.amount_paid, invoice.refunded_amount])
+      await document.getByText(formatMoney(amount, invoice.currency)).first().waitFor();
+    expect(customer.problems).toEqual([]);
+    await customer.page.context().close();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  }
+
+  /** The command of the page, pasted with the key into a shell: the page shows the event by itself. */
+  async function pasteTheCommand(key: string): Promise<void> {
+    await goTo(page, 'Events', hands);
+    const command = await page.getByRole('region', { name: 'Command' }).innerText();
+    // The customer follows a clock: its events have the time of that.
+    await hands.write(page.getByLabel('From'), '2026-10-01');
+    await runInShell('sh', [
+      '-c',
+      command.replace('YOUR_API_KEY', key).replace(shown.url, edgeUrl).replace('curl', 'curl -sSf'),
+    ]);
+    await page.getByRole('link', { name: 'first-event', exact: true }).waitFor();
+  }
+
   /** What the receiver was sent comes again, with the ids that it had, when the console asks for it. */
-  async function replayNotifications(page: Page): Promise<void> {
+  async function replayNotifications(): Promise<void> {
     await deliverAll();
     const delivered = receiver.received.map(idOf);
     expect(delivered.length).toBeGreaterThan(0);
-    await goTo(page, 'Webhooks');
-    await follow(page, `${receiver.url}/hook`, 'Webhook endpoint');
-    await page.getByRole('button', { name: 'Resend' }).click();
+    await goTo(page, 'Webhooks', hands);
+    await follow(page, `${receiver.url}/hook`, 'Webhook endpoint', hands);
+    await hands.press(page.getByRole('button', { name: 'Resend' }));
     const dialog = page.getByRole('dialog', { name: 'Resend' });
     // Notifications have the time of the database; the clock of the page is the API's.
-    await dialog.getByLabel('First day').fill(dayFromNow(-1));
-    await dialog.getByLabel('Last day').fill(dayFromNow(1));
-    await dialog.getByRole('button', { name: 'Resend' }).click();
+    await hands.write(dialog.getByLabel('First day'), dayFromNow(-1));
+    await hands.write(dialog.getByLabel('Last day'), dayFromNow(1));
+    await hands.press(dialog.getByRole('button', { name: 'Resend' }));
     const said = await page.getByText(/^\d+ notifications are sent again$/).innerText();
     await deliverAll();
     const again = receiver.received.slice(delivered.length).map(idOf);
@@ -391,56 +345,56 @@ describeInBrowser('the console', (executable) => {
     expect([...waiting]).toEqual([]);
   }
 
-  async function createMeter(page: Page): Promise<void> {
-    await goTo(page, 'Meters');
-    await follow(page, 'New meter', 'New meter');
-    await page.getByLabel('Name', { exact: true }).fill('Tokens');
-    await page.getByLabel('Event name').fill('completion');
-    await page.getByLabel('Aggregation', { exact: true }).selectOption('SUM');
-    await page.getByLabel(/^Property/).fill('tokens');
-    await page.getByLabel(/^Only events where/).fill('region = eu, us');
+  async function createMeter(): Promise<void> {
+    await goTo(page, 'Meters', hands);
+    await follow(page, 'New meter', 'New meter', hands);
+    await hands.write(page.getByLabel('Name', { exact: true }), 'Tokens');
+    await hands.write(page.getByLabel('Event name'), 'completion');
+    await hands.choose(page.getByLabel('Aggregation', { exact: true }), 'Sum');
+    await hands.write(page.getByLabel(/^Property/), 'tokens');
+    await hands.write(page.getByLabel(/^Only events where/), 'region = eu, us');
     await page.getByText('Counted', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Create meter' }).click();
+    await hands.press(page.getByRole('button', { name: 'Create meter' }));
     await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();
   }
 
-  async function createPlan(page: Page): Promise<void> {
-    await goTo(page, 'Plans');
-    await page.getByRole('button', { name: 'New plan' }).first().click();
+  async function createPlan(): Promise<void> {
+    await goTo(page, 'Plans', hands);
+    await hands.press(page.getByRole('button', { name: 'New plan' }).first());
     const dialog = page.getByRole('dialog', { name: 'New plan' });
-    await dialog.getByLabel('Name').fill('Growth');
-    await dialog.getByRole('button', { name: 'Create plan' }).click();
-    await follow(page, 'Add price', 'New price');
-    await page.getByLabel('Name', { exact: true }).fill('Tokens');
-    await page.getByLabel('Meter', { exact: true }).selectOption({ label: 'Tokens' });
-    await page.getByLabel('Tier 1 up to').fill('100');
-    await page.getByLabel('Unit price').nth(0).fill('0.10');
-    await page.getByLabel('Unit price').nth(1).fill('0.05');
-    await page.getByLabel('Quantity', { exact: true }).fill('150');
+    await hands.write(dialog.getByLabel('Name'), 'Growth');
+    await hands.press(dialog.getByRole('button', { name: 'Create plan' }));
+    await follow(page, 'Add price', 'New price', hands);
+    await hands.write(page.getByLabel('Name', { exact: true }), 'Tokens');
+    await hands.choose(page.getByLabel('Meter', { exact: true }), 'Tokens');
+    await hands.write(page.getByLabel('Tier 1 up to'), '100');
+    await hands.write(page.getByLabel('Unit price').nth(0), '0.10');
+    await hands.write(page.getByLabel('Unit price').nth(1), '0.05');
+    await hands.write(page.getByLabel('Quantity', { exact: true }), '150');
     await page.getByText('$12.50', { exact: true }).first().waitFor();
-    await page.getByRole('button', { name: 'Create price' }).click();
+    await hands.press(page.getByRole('button', { name: 'Create price' }));
     await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
     await cell(page, 'List of prices', '2 tiers').waitFor();
   }
 
-  async function createCustomer(page: Page): Promise<void> {
-    await goTo(page, 'Customers');
-    await follow(page, 'New customer', 'New customer');
-    await page.getByLabel('Name', { exact: true }).fill('Acme Inc');
-    await page.getByLabel('External id', { exact: true }).fill('acme');
-    await page.getByLabel('Time zone').fill('UTC');
-    await page.getByLabel('Test clock').selectOption({ index: 1 });
-    await page.getByRole('button', { name: 'Create customer' }).click();
+  async function createCustomer(): Promise<void> {
+    await goTo(page, 'Customers', hands);
+    await follow(page, 'New customer', 'New customer', hands);
+    await hands.write(page.getByLabel('Name', { exact: true }), 'Acme Inc');
+    await hands.write(page.getByLabel('External id', { exact: true }), 'acme');
+    await hands.write(page.getByLabel('Time zone'), 'UTC');
+    await hands.choose(page.getByLabel('Test clock'), 'October, now');
+    await hands.press(page.getByRole('button', { name: 'Create customer' }));
     await page.getByRole('heading', { level: 1, name: 'Acme Inc' }).waitFor();
   }
 
-  async function subscribe(page: Page): Promise<void> {
-    await follow(page, 'New subscription', 'New subscription');
-    await page.getByLabel('Plan', { exact: true }).selectOption({ label: 'Growth' });
-    await page.getByLabel('Start date').fill('2026-10-01');
-    await page.getByRole('button', { name: 'Preview the invoice' }).click();
+  async function subscribe(): Promise<void> {
+    await follow(page, 'New subscription', 'New subscription', hands);
+    await hands.choose(page.getByLabel('Plan', { exact: true }), 'Growth');
+    await hands.write(page.getByLabel('Start date'), '2026-10-01');
+    await hands.press(page.getByRole('button', { name: 'Preview the invoice' }));
     await page.getByRole('article', { name: 'Invoice document' }).waitFor();
-    await page.getByRole('button', { name: 'Start subscription' }).click();
+    await hands.press(page.getByRole('button', { name: 'Start subscription' }));
     await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
     await page.getByText('Active', { exact: true }).waitFor();
   }
@@ -476,33 +430,9 @@ describeInBrowser('the console', (executable) => {
   }
 });
 
-/** Opens a page of the menu and waits for it: until it is loaded, the page before it is still shown. */
-async function goTo(page: Page, label: string): Promise<void> {
-  await page
-    .getByRole('navigation', { name: 'Pages' })
-    .getByRole('link', { name: label, exact: true })
-    .click();
-  await titled(page, label);
-}
-
-/** Follows a link within the page to a page with this title. */
-async function follow(page: Page, link: string, title: string): Promise<void> {
-  await page.getByRole('link', { name: link, exact: true }).first().click();
-  await titled(page, title);
-}
-
 const DAY_MS = 86_400_000;
 const dayFromNow = (days: number): string =>
   new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
-
-const titled = (page: Page, title: string): Promise<void> =>
-  page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
-
-const cell = (within: Page | Locator, table: string, text: string): Locator =>
-  within
-    .getByRole('region', { name: table, exact: true })
-    .getByRole('cell', { name: text })
-    .first();
 
 /** The number above which the label stands. */
 const figure = (page: Page, label: string): Locator =>

@@ -145,7 +145,16 @@ export function Invoices({ customerId, zone }: Of) {
           },
         ]}
         empty={
-          <EmptyState title="No invoice yet">Invoices of subscriptions appear here.</EmptyState>
+          <EmptyState
+            title="No invoice yet"
+            action={
+              <ButtonLink to="/subscriptions" search={{ customer_id: customerId } as never} small>
+                Subscriptions of the customer
+              </ButtonLink>
+            }
+          >
+            A subscription makes an invoice for each billing period.
+          </EmptyState>
         }
       />
     </Lists>
@@ -235,8 +244,20 @@ export function Payments({ customerId, zone }: Of) {
         },
       ]}
       empty={
-        <EmptyState title="No payment yet">
-          Payments of the customer’s invoices appear here.
+        <EmptyState
+          title="No payment yet"
+          action={
+            <ButtonLink
+              to="/invoices"
+              search={{ customer_id: customerId, show: 'open' } as never}
+              small
+            >
+              Open invoices of the customer
+            </ButtonLink>
+          }
+        >
+          A payment of a gateway or a wallet appears here by itself. A payment that reached your
+          bank account is recorded on its invoice.
         </EmptyState>
       }
     />

@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Pause, Play } from 'lucide-react';
-import { useState } from 'react';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
@@ -15,6 +14,7 @@ import { PAGE_ROWS, useListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useUrlState } from '../../ui/url-state.ts';
 import { FirstEvent } from '../../app/first-event.tsx';
 import type { EVENT_OUTCOMES } from '../../../schemas/event.ts';
 import styles from './events.module.css';
@@ -30,6 +30,9 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
 
 /** How often the live tail asks for new events. */
 const LIVE_MS = 1_000;
+
+/** The live tail is on, unless the address says `off`. */
+const TAIL = { live: '' };
 
 const FILTERS = {
   event_id: '',
@@ -58,7 +61,8 @@ const COLUMNS: readonly Column<Event>[] = [
 /** Accepted events, newest first; the first page follows what arrives. */
 export function View() {
   const list = useListState(FILTERS);
-  const [isLive, setLive] = useState(true);
+  const [{ live }, setState] = useUrlState(TAIL);
+  const isLive = live !== 'off';
   const { limit, offset } = list.paging;
   const { from, to, outcome, ...texts } = list.filters;
   const filters = Object.fromEntries(
@@ -96,7 +100,7 @@ export function View() {
       actions={
         <Button
           icon={isLive ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
-          onPress={() => setLive(!isLive)}
+          onPress={() => setState({ live: isLive ? 'off' : '' })}
         >
           {isLive ? 'Pause' : 'Follow'}
         </Button>

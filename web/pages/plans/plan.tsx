@@ -71,6 +71,13 @@ function Content({ plan }: { readonly plan: Plan }) {
   const entitlements = plan.entitlements ?? [];
   const versioned = prices.find(({ id }) => id === state.version) ?? null;
   const chosen = prices.find(({ id }) => id === state.price) ?? null;
+  const grant = (
+    <Allowed to="entitlement:write">
+      <Button small onPress={() => setGranting(true)}>
+        Add entitlement
+      </Button>
+    </Allowed>
+  );
   return (
     <Stack>
       <Section title="Prices">
@@ -143,18 +150,9 @@ function Content({ plan }: { readonly plan: Plan }) {
         )}
       </Section>
       <PriceSync plan={plan} />
-      <Section
-        title="Entitlements"
-        actions={
-          <Allowed to="entitlement:write">
-            <Button small onPress={() => setGranting(true)}>
-              Add entitlement
-            </Button>
-          </Allowed>
-        }
-      >
+      <Section title="Entitlements" actions={entitlements.length === 0 ? null : grant}>
         {entitlements.length === 0 ? (
-          <EmptyState title="No entitlements yet">
+          <EmptyState title="No entitlements yet" action={grant}>
             An entitlement gives subscribers of the plan a feature, with or without an included
             quantity.
           </EmptyState>

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Card, Row, Section, Stack } from '../../ui/page.tsx';
 import { Progress } from '../../ui/progress.tsx';
-import { Loaded } from '../../ui/query-state.tsx';
+import { Failure, Loaded } from '../../ui/query-state.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 
@@ -72,6 +72,16 @@ function Running({ taskId, onClose }: { readonly taskId: string; readonly onClos
       answerOf(api.GET('/tasks/{id}', { params: { path: { id: taskId } }, signal })),
     refetchInterval: ({ state }) => (isOpen(state.data?.task_status) ? LOOK_MS : false),
   });
+  const stop = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.PUT('/tasks/{id}/status', {
+          params: { path: { id: taskId } },
+          body: { task_status: 'FAILED' },
+        }),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['task', taskId] }),
+  });
   const status = task.data?.task_status;
   useEffect(() => {
     if (status === 'COMPLETED') notify('The subscriptions have the current prices');
@@ -92,7 +102,17 @@ function Running({ taskId, onClose }: { readonly taskId: string; readonly onClos
             {found.failed_records === 0 ? null : <span>{refusedText(found.failed_records)}</span>}
           </Row>
           {isOpen(found.task_status) ? (
-            <p>You can leave this page; the update continues.</p>
+            <>
+              <p>You can leave this page; the update continues.</p>
+              <Allowed to="task:write">
+                <Row>
+                  <Button small isDisabled={stop.isPending} onPress={() => stop.mutate()}>
+                    Stop
+                  </Button>
+                </Row>
+              </Allowed>
+              {stop.error === null ? null : <Failure error={stop.error} />}
+            </>
           ) : (
             <>
               {found.error_summary === null ? null : <p>{found.error_summary}</p>}

@@ -1,0 +1,157 @@
+import { formatDecimal } from '../../web/ui/text.ts';
+import { describeInBrowser } from '../support/requires.ts';
+import { cell, follow, goTo, titled } from './steps.ts';
+import { PERSON, startBrowserWorld, type BrowserWorld } from './world.ts';
+
+describeInBrowser('the console', (executable) => {
+  let shown: BrowserWorld;
+  beforeAll(async () => {
+    shown = await startBrowserWorld(executable);
+  });
+  afterAll(() => shown?.close());
+
+  test('a meter by keyboard alone, and its edit with the effect before it is saved', async () => {
+    const { page, problems } = await shown.signedIn();
+    await page.keyboard.press('g');
+    await page.keyboard.press('m');
+    await titled(page, 'Meters');
+    await page.getByRole('link', { name: 'New meter' }).focus();
+    await page.keyboard.press('Enter');
+    await titled(page, 'New meter');
+    await page.getByLabel('Name', { exact: true }).focus();
+    for (const text of ['Output', 'completion']) {
+      await page.keyboard.type(text);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.type('Sum');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('tokens');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('region = eu, us');
+    await page.getByText('Counted', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Create meter' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Output' }).waitFor();
+    await page.getByText('is eu or us').waitFor();
+
+    await follow(page, 'Edit meter', 'Edit meter');
+    await page.getByLabel(/^Also count events where/).fill('region = asia');
+    await page.getByRole('button', { name: 'Preview change' }).click();
+    const effect = page.getByRole('dialog', { name: 'Save this change?' });
+    await effect.getByText('eu or us → eu or us or asia').waitFor();
+    await effect.getByText('No price uses this meter.').waitFor();
+    await effect.getByRole('button', { name: 'Save meter' }).click();
+    await page.getByText('is eu or us or asia').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a key needs the password again some time after the login; the request is then repeated', async () => {
+    const { page, problems } = await shown.signedIn();
+    await goTo(page, 'API keys');
+    shown.world.api.clock.advance(16 * 60_000);
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Create key' });
+    await dialog.getByLabel('Name').fill('later');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const confirm = page.getByRole('dialog', { name: 'Confirm your identity' });
+    await confirm.getByLabel('Your password').fill('a wrong one');
+    await page.keyboard.press('Enter');
+    await confirm.getByText('is not the password of this account').waitFor();
+    await confirm.getByLabel('Your password').fill(PERSON.password);
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('region', { name: 'Key' }).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await cell(page, 'Keys', 'later').waitFor();
+    // The token had ended, the login was old, and one password was wrong.
+    const refused = problems.filter((problem) => !problem.startsWith('console:'));
+    expect(
+      refused.map((problem) => problem.slice(0, 3)).filter((status) => status > '403'),
+    ).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the chain of the audit log is verified; a wallet says when it is empty', async () => {
+    const { page, problems } = await shown.signedIn();
+    await shown.world.job('chain-audit-log');
+    await goTo(page, 'Audit log');
+    await page.getByRole('button', { name: 'Verify the chain' }).click();
+    const chain = page.getByRole('dialog', { name: 'Chain of the audit log' });
+    await chain.getByText('The chain holds').waitFor();
+    const { body } = await shown.world.api.get('/v1/audit-logs/chain');
+    expect(body).toMatchObject({ verified_to: body.length, broken: null });
+    await chain.getByText(body.head, { exact: true }).waitFor();
+    await chain.getByText(formatDecimal(String(body.length)), { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await chain.waitFor({ state: 'detached' });
+
+    // 10,000 tokens are included; 500 more cost 10.
+    const { clock } = shown.world.api;
+    clock.advance(120_000);
+    await shown.world.send([
+      {
+        event_id: 'forecast',
+        event_name: 'completion',
+        external_customer_id: 'acme',
+        timestamp: new Date(clock.now() - 60_000).toISOString(),
+        properties: { tokens: 10_500, region: 'eu' },
+      },
+    ]);
+    await shown.world.settled();
+    const wallet = shown.records.get('/wallets/$id')!;
+    const { body: forecast } = await shown.world.api.get(`/v1/wallets/${wallet}/forecast`);
+    expect(forecast.daily_usage).toBe('10');
+    await goTo(page, 'Wallets');
+    await follow(page, 'Prepaid', 'Prepaid');
+    await page.getByRole('link', { name: 'Runs out', exact: true }).click();
+    await page.getByText(/costs \$10\.00 a day/).waitFor();
+    for (const part of ['Forecast of the balance by day', 'Priced usage by day'])
+      await page.getByRole('figure', { name: part }).getByText('Show as a table').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('prices are brought to the subscriptions of a plan, with progress and a stop', async () => {
+    const { page, problems } = await shown.signedIn();
+    const { api, catalog } = shown.world;
+    const plan = await catalog.plan('Grown');
+    await catalog.fixed(plan, '10');
+    const customer = await catalog.customer({ name: 'Kept Inc' });
+    await catalog.subscribe(customer, plan);
+    await catalog.fixed(plan, '5');
+
+    await goTo(page, 'Plans');
+    await follow(page, 'Grown', 'Grown');
+    await page.getByText('1 subscription has older prices').waitFor();
+    await page.getByRole('button', { name: 'Update prices' }).click();
+    const asked = page.getByRole('dialog', { name: 'Update the prices of these subscriptions?' });
+    await asked.getByRole('button', { name: 'Update prices' }).click();
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByText('Stopped by request.').waitFor();
+    const { body } = await api.post('/v1/tasks/search', {});
+    expect(body.items[0]).toMatchObject({ task_status: 'FAILED', processed_records: 0 });
+
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    await page.getByRole('button', { name: 'Update prices' }).click();
+    await asked.getByRole('button', { name: 'Update prices' }).click();
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
+    await shown.world.job('sync-plan-prices');
+    await page.getByText('The subscriptions have the current prices').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the address says whether events are followed', async () => {
+    const { page, problems } = await shown.signedIn();
+    await goTo(page, 'Events');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.waitForURL(/\?live=off$/);
+    await page.reload();
+    await page.getByRole('button', { name: 'Follow' }).click();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await page.getByText('New ones appear as they arrive').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});
