@@ -7,7 +7,7 @@ import {
   noteStreamPassed,
   type AdvancingClock,
   type DueWork,
-} from '../api/billing/test-clocks/advances.ts';
+} from '../api/billing/test-clocks/advance-repository.ts';
 import { readStoredWatermarks } from '../api/billing/computing/stored-watermarks.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import { isOutage } from '../api/outage.ts';

@@ -5,7 +5,7 @@ import {
   watchedIds,
   watchedOf,
   type WatchedKind,
-} from '../api/billing/alerts/watched.ts';
+} from '../api/billing/alerts/watched-repository.ts';
 import { inParts } from '../api/conventions/in-parts.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import type { Scope, Transaction } from '../postgres/client.ts';

@@ -4,7 +4,7 @@ import {
   scopesWithWatchedWallets,
   watchedWallets,
   watchedWalletsOf,
-} from '../api/billing/balances/watched-wallets.ts';
+} from '../api/billing/balances/watched-wallet-repository.ts';
 import type { Scope } from '../postgres/client.ts';
 import type { Job, JobRun } from './job.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';

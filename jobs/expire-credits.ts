@@ -1,10 +1,8 @@
 import type { BillingDeps } from '../api/deps.ts';
-import {
-  creditExpiryTimes,
-  expireCredits as expireWallet,
-  scopesWithExpiredCredits,
-  walletsWithExpiredCredits,
-} from '../api/billing/wallets/expire-credits.ts';
+import { expireCredits as expireWallet } from '../api/billing/wallets/expire-credits.ts';
+import { walletsWithExpiredCredits } from '../api/billing/wallets/expiry-repository.ts';
+import { creditExpiryTimes } from '../api/billing/wallets/expiry-repository.ts';
+import { scopesWithExpiredCredits } from '../api/billing/wallets/expiry-repository.ts';
 import type { Scope } from '../postgres/client.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import type { Job, JobRun } from './job.ts';

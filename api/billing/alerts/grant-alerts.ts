@@ -10,16 +10,15 @@ import { Decimal, decimalText, ZERO } from '../../../domain/money.ts';
 import type { SpendAlertSettings } from '../../../domain/subscription/spend-alert.ts';
 import { epochMs, isoText, type Period } from '../../../domain/time/instant.ts';
 import { alertTransition } from '../../../domain/wallet/balance-alert.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { type Scope, type Transaction } from '../../../postgres/client.ts';
 import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
-import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
-import { entitlementSources, isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
+import { entitlementSources } from '../../catalog/entitlements/entitlement-sources.ts';
 import { findFeatures } from '../../catalog/features/repository.ts';
 import { featureUsageQuery, windowOf } from '../analytics/customer-usage.ts';
 import {
@@ -33,6 +32,7 @@ import {
   lastAlertStates,
   type AlertStream,
 } from '../records/alert-log-repository.ts';
+import { grantingSubscriptions } from './repository.ts';
 
 /** The usage of one granted feature by one customer in its running reset window, or in one window of a quota. */
 export interface MeasuredGrant {
@@ -153,20 +153,6 @@ function measured(
       usage_limit: entitlement.usage_limit!,
     },
   ];
-}
-
-async function grantingSubscriptions(
-  db: Db,
-  scope: Scope,
-  customerIds: readonly string[],
-  at: string,
-): Promise<SubscriptionRow[]> {
-  const rows = await db<SubscriptionRow[]>`
-    select * from subscriptions
-     where ${inScope(db, scope)} and customer_id = any(${[...customerIds]}) and status = 'published'
-       and subscription_status in ('active', 'trialing')
-     order by created_at, id`;
-  return rows.filter((row) => isGranting(row, at));
 }
 
 /**

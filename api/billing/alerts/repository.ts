@@ -7,6 +7,8 @@ import type { Feature } from '../../../schemas/feature.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
 
 const settings = tableOf<AlertSetting, Omit<AlertSetting, 'alert_state'>>({
   name: 'alert_settings',
@@ -165,4 +167,17 @@ export async function settingsOfSubscriptions(
      where ${inScope(db, scope)} and status = 'published'
        and (parent_entity_id = any(${ids}) or (entity_type = 'subscription' and entity_id = any(${ids})))
      order by id`;
+}
+export async function grantingSubscriptions(
+  db: Db,
+  scope: Scope,
+  customerIds: readonly string[],
+  at: string,
+): Promise<SubscriptionRow[]> {
+  const rows = await db<SubscriptionRow[]>`
+    select * from subscriptions
+     where ${inScope(db, scope)} and customer_id = any(${[...customerIds]}) and status = 'published'
+       and subscription_status in ('active', 'trialing')
+     order by created_at, id`;
+  return rows.filter((row) => isGranting(row, at));
 }

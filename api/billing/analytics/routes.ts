@@ -23,7 +23,7 @@ import { getCustomer } from '../../customers/customers/repository.ts';
 import { route } from '../../conventions/route.ts';
 import { costAnalytics } from './cost-analytics.ts';
 import { customerUsage, usageCustomer } from './customer-usage.ts';
-import { searchUsageRecords } from './usage-records.ts';
+import { searchUsageRecords } from './usage-record-repository.ts';
 import { usageAnalytics } from './usage-analytics.ts';
 import { metersValues, meterValues } from './meter-values.ts';
 import { subscriptionUsage } from './subscription-usage.ts';

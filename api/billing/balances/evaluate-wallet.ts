@@ -22,45 +22,9 @@ import { getWallet, updateWalletRow, type WalletRow } from '../credits/wallet-re
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 import { insertAlertLog, lastWalletAlertState } from '../records/alert-log-repository.ts';
 import { buyWithInvoice } from './buy-with-invoice.ts';
-import { watchedFeatures, writeFeatureAlerts } from './feature-alerts.ts';
+import { writeFeatureAlerts } from './feature-alerts.ts';
+import { findWatched, topUpHistory } from './balance-repository.ts';
 import { realTimeBalances } from './real-time-balance.ts';
-
-/**
- * The ids of the wallets that are evaluated: a wallet has levels, its environment has, a feature has, or it has
- * an automatic top-up. A wallet that never held credits is not evaluated, because its balance has not fallen.
- * One statement, because every command on a wallet asks it.
- */
-export async function findWatched(
-  db: Db,
-  scope: Scope,
-  wallets: readonly WalletRow[],
-): Promise<ReadonlySet<string>> {
-  const active = wallets.filter(({ wallet_status }) => wallet_status === 'active');
-  if (active.length === 0) return new Set();
-  const idsOf = (is: (wallet: WalletRow) => boolean): string[] =>
-    active.filter(is).map(({ id }) => id);
-  const certain = idsOf(
-    (wallet) =>
-      wallet.auto_topup?.enabled === true ||
-      wallet.alert_state !== 'ok' ||
-      wallet.alert_settings?.alert_enabled === true,
-  );
-  const followers = idsOf(({ alert_settings }) => alert_settings === null);
-  const ofEnvironment = db`exists (
-      select from settings
-       where ${inScope(db, scope)} and key = 'wallet_balance_alert_config'
-         and (value ->> 'alert_enabled')::boolean)`;
-  const rows = await db<{ id: string }[]>`
-    select w.id
-      from unnest(${idsOf(() => true)}::text[]) as w (id)
-     where (w.id = any(${certain}::text[]) or (w.id = any(${followers}::text[]) and ${ofEnvironment})
-            or exists (${watchedFeatures(db, scope, db`w.id`)}))
-       and exists (
-         select from wallet_transactions t
-          where ${inScope(db, scope, 't')} and t.wallet_id = w.id
-            and t.transaction_status = 'completed')`;
-  return new Set(rows.map(({ id }) => id));
-}
 
 const isWatched = async (db: Db, scope: Scope, wallet: WalletRow): Promise<boolean> =>
   (await findWatched(db, scope, [wallet])).has(wallet.id);
@@ -280,22 +244,4 @@ async function topUpIfDue(
   }
   const credited = creditWallet(wallet, blocks, purchase, at);
   await writeDecision(tx, caller, ledger, credited, () => cause);
-}
-
-async function topUpHistory(db: Db, scope: Scope, walletId: string) {
-  const rows = await db<
-    { credit_amount: string; is_auto: boolean; is_pending: boolean; created_at: string }[]
-  >`
-    select credit_amount, coalesce(metadata ->> 'auto_topup', '') = 'true' as is_auto,
-           transaction_status = 'pending' as is_pending, created_at
-      from wallet_transactions
-     where ${inScope(db, scope)} and wallet_id = ${walletId} and type = 'credit'
-       and (transaction_status = 'pending' or metadata ->> 'auto_topup' = 'true')
-     order by created_at desc, id desc`;
-  const last = rows.find(({ is_auto }) => is_auto);
-  return {
-    pending: rows.filter(({ is_pending }) => is_pending),
-    has_unpaid_auto_invoice: false,
-    last_auto_top_up_at: last?.created_at ?? null,
-  };
 }

@@ -1,13 +1,7 @@
 import { Decimal, decimal, decimalText } from '../../../domain/money.ts';
 import { alertTransition, type AlertState } from '../../../domain/wallet/balance-alert.ts';
 import { featureAlertState } from '../../../domain/wallet/feature-alert.ts';
-import {
-  inScope,
-  type Db,
-  type Fragment,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import { type Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { AlertSettings } from '../../../schemas/feature.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -15,27 +9,13 @@ import type { Caller } from '../../conventions/record.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 import { insertAlertLog } from '../records/alert-log-repository.ts';
+import { watchedFeatures } from './balance-repository.ts';
 
 interface WatchedFeature {
   readonly id: string;
   readonly alert_settings: AlertSettings;
   readonly previous: AlertState | null;
 }
-
-/**
- * Features with an enabled alert, and those with a last state other than `ok` for the wallet. `walletId` is an
- * id, or the expression of one.
- */
-export const watchedFeatures = (db: Db, scope: Scope, walletId: string | Fragment): Fragment => db`
-    select * from (
-      select f.id, f.alert_settings,
-             (select l.alert_status from alert_logs l
-               where ${inScope(db, scope, 'l')} and l.parent_entity_id = ${walletId} and l.entity_id = f.id
-                 and l.alert_type = 'feature_wallet_balance'
-               order by l.created_at desc, l.id desc limit 1) as previous
-        from features f
-       where ${inScope(db, scope, 'f')} and f.status = 'published' and f.alert_settings is not null) watched
-     where (alert_settings ->> 'alert_enabled')::boolean or coalesce(previous, 'ok') <> 'ok'`;
 
 /**
  * Compares the ongoing credits of the wallet with the levels of each feature; logs and announces the changes

@@ -1,13 +1,9 @@
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { roundToCurrency } from '../../../domain/currency.ts';
 import { decimal, decimalText, sum, type Decimal } from '../../../domain/money.ts';
-import {
-  realTimeBalance,
-  type ClaimingInvoice,
-  type RealTimeBalance,
-} from '../../../domain/wallet/real-time-balance.ts';
+import { realTimeBalance, type RealTimeBalance } from '../../../domain/wallet/real-time-balance.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { type Scope } from '../../../postgres/client.ts';
 import type { WalletBalance } from '../../../schemas/wallet.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
@@ -16,9 +12,8 @@ import { usageLines } from '../analytics/analytics-subjects.ts';
 import { rateSubjects } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
 import { findWithBlocks, type WalletRow } from '../credits/wallet-repository.ts';
-import { openInvoiceLines } from '../records/open-invoice-lines.ts';
-import { findSubscriptions } from '../records/subscription-repository.ts';
 import { walletAnswers } from '../credits/wallet-answers.ts';
+import { claimingInvoices, runningSubscriptions } from './balance-repository.ts';
 
 type Deps = Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'>;
 
@@ -146,36 +141,4 @@ async function runningUsage(
       .map(({ custom, factor }) => totalIn(customer_id, custom.code).times(factor));
     return roundToCurrency(totalIn(customer_id, currency).plus(sum(settled)), currency);
   };
-}
-
-/** Running subscriptions of these payers that have invoices of their own. */
-export async function runningSubscriptions(db: Db, scope: Scope, payers: readonly string[]) {
-  if (payers.length === 0) return [];
-  const rows = await db<{ id: string }[]>`
-    select id from subscriptions
-     where ${inScope(db, scope)} and status = 'published'
-       and subscription_status in ('active', 'trialing') and subscription_type <> 'inherited'
-       and coalesce(invoicing_customer_id, customer_id) = any(${payers as string[]})`;
-  return await findSubscriptions(
-    db,
-    scope,
-    rows.map(({ id }) => id),
-  );
-}
-
-/** Open invoices of the customers, the rows of each price type added up. */
-async function claimingInvoices(
-  db: Db,
-  scope: Scope,
-  customerIds: readonly string[],
-): Promise<(ClaimingInvoice & { readonly customer_id: string })[]> {
-  if (customerIds.length === 0) return [];
-  return await db<(ClaimingInvoice & { readonly customer_id: string })[]>`
-    select i.customer_id, i.currency, i.invoice_status, i.payment_status, i.amount_paid,
-           i.amount_remaining, i.period_end, i.purchased_transaction_id is not null as is_top_up,
-           ${openInvoiceLines(db, scope)}
-      from invoices i
-     where ${inScope(db, scope, 'i')} and i.customer_id = any(${customerIds as string[]})
-       and i.status = 'published' and i.invoice_status in ('DRAFT', 'FINALIZED')
-       and i.amount_remaining > 0 and i.payment_status <> 'SUCCEEDED'`;
 }

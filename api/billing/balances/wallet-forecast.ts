@@ -14,7 +14,8 @@ import { rateSubjects } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
 import { findBlocks, type WalletRow } from '../credits/wallet-repository.ts';
 import { askUsage } from '../../usage/quantities/ask-usage.ts';
-import { realTimeBalances, runningSubscriptions } from './real-time-balance.ts';
+import { realTimeBalances } from './real-time-balance.ts';
+import { runningSubscriptions } from './balance-repository.ts';
 
 const DAY_MS = 86_400_000;
 /** Four weeks: every day of the week counts the same. */

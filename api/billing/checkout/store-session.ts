@@ -7,7 +7,8 @@ import type { CheckoutParams, CheckoutRecord } from '../../../schemas/checkout.t
 import type { Gate } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { findGatewayConnection, isAdapted } from '../gateways/open-gateway.ts';
+import { isAdapted } from '../gateways/open-gateway.ts';
+import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import { assertReturnAddresses } from '../gateways/return-addresses.ts';
 import { createPayment } from '../payments/create-payment.ts';
 import { insertCheckout } from '../records/checkout-repository.ts';

@@ -18,7 +18,7 @@ import { findOwnedTaxes, type OwnedTaxAssociation } from '../../catalog/taxes/re
 import { groupBy } from '../../conventions/group-by.ts';
 import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
 import { pausedTimes } from '../records/pause-repository.ts';
-import { pooledCustomers } from '../records/children.ts';
+import { pooledCustomers } from '../records/child-repository.ts';
 import { lineItemsOf } from '../records/subscription-repository.ts';
 import { billedServices, type BilledService } from '../records/invoice-line-repository.ts';
 import { committedUsage, couponUses } from '../records/subscription-invoice-repository.ts';

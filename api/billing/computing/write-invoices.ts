@@ -10,7 +10,7 @@ import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
 import { ledgersOf } from '../records/ledger-repository.ts';
 import { openPrepaidCredits } from './prepaid-credits.ts';
 import { readInvoiceConfig } from './invoice-config.ts';
-import { takeInvoiceNumbers } from './number.ts';
+import { takeInvoiceNumbers } from './invoice-number-repository.ts';
 import { issue, type DueTerms, type Settled } from './settle.ts';
 import { decimal } from '../../../domain/money.ts';
 import {

@@ -23,6 +23,7 @@ import {
   type WalletRow,
 } from './wallet-repository.ts';
 import { transactionSnapshot } from './wallet-notification.ts';
+import { writeBalances, writeBlocks, type ChangedBlock } from './ledger-repository.ts';
 
 /** A locked wallet with its blocks. `at` is read under the lock, so rows are in the order of their times. */
 export interface Ledger {
@@ -124,11 +125,6 @@ export async function writeDecisions(
   return written;
 }
 
-/** A block that a decision changed, and the author of the last change. */
-interface ChangedBlock extends CreditBlock {
-  readonly updated_by: string;
-}
-
 /** The ledger after the decision. */
 export function ledgerAfter(
   { wallet, blocks: before, at }: Ledger,
@@ -152,27 +148,6 @@ export function ledgerAfter(
     at,
     blocks: blocks.filter(({ credits_available: left }) => left !== '0'),
   };
-}
-
-async function writeBalances(
-  tx: Transaction,
-  caller: Caller,
-  wallets: readonly WalletRow[],
-): Promise<void> {
-  if (wallets.length === 0) return;
-  const column = (name: keyof WalletRow): string[] => wallets.map((row) => row[name] as string);
-  await tx`
-    update wallets w
-       set wallet_status = v.wallet_status, credit_balance = v.credit_balance, balance = v.balance,
-           credits_in_blocks = v.credits_in_blocks, overdraft = v.overdraft,
-           updated_at = v.updated_at, updated_by = v.updated_by
-      from unnest(${column('id')}::text[], ${column('wallet_status')}::text[],
-                  ${column('credit_balance')}::numeric[], ${column('balance')}::numeric[],
-                  ${column('credits_in_blocks')}::numeric[], ${column('overdraft')}::numeric[],
-                  ${column('updated_at')}::timestamptz[], ${column('updated_by')}::text[])
-        as v (id, wallet_status, credit_balance, balance, credits_in_blocks, overdraft, updated_at,
-              updated_by)
-     where ${inScope(tx, caller.scope, 'w')} and w.id = v.id`;
 }
 
 /**
@@ -282,22 +257,6 @@ const keyReused = (): BillingError => {
     { path: 'idempotency_key', code: 'idempotency_key_reused', message },
   ]);
 };
-
-async function writeBlocks(
-  tx: Transaction,
-  scope: Scope,
-  blocks: readonly ChangedBlock[],
-  at: string,
-): Promise<void> {
-  if (blocks.length === 0) return;
-  await tx`
-    update wallet_transactions t
-       set credits_available = b.credits_available, updated_at = ${at}, updated_by = b.updated_by
-      from unnest(${blocks.map(({ id }) => id)}::text[],
-                  ${blocks.map(({ credits_available: left }) => left)}::numeric[],
-                  ${blocks.map(({ updated_by }) => updated_by)}::text[]) as b (id, credits_available, updated_by)
-     where ${inScope(tx, scope, 't')} and t.id = b.id`;
-}
 
 /** The blocks with the changed and the new ones in place of their earlier state. */
 function blocksAfter(

@@ -1,11 +1,17 @@
 import { decimal, decimalText, sum } from '../../../domain/money.ts';
-import { isUnpaid, unpaidSummary, type OpenInvoice } from '../../../domain/invoicing/unpaid.ts';
+import { isUnpaid, unpaidSummary } from '../../../domain/invoicing/unpaid.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { type Scope } from '../../../postgres/client.ts';
 import type { CustomerInvoiceSummary, InvoiceSummary } from '../../../schemas/customer-view.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
-import { openInvoiceLines } from '../records/open-invoice-lines.ts';
+import {
+  type Billed,
+  type Open,
+  billedByCurrency,
+  openInvoices,
+  subscribedCurrencies,
+} from './invoice-summary-repository.ts';
 
 /**
  * What a customer was billed and owes, by currency. Currencies are those of the finalized invoices and of the
@@ -43,15 +49,6 @@ export async function customerInvoiceSummary(
   };
 }
 
-interface Billed {
-  readonly currency: string;
-  readonly total: string;
-  readonly count: number;
-  /** Creation time of the newest invoice. */
-  readonly latest: string;
-}
-type Open = OpenInvoice & { readonly due_date: string | null };
-
 function summaryOf(
   customer_id: string,
   currency: string,
@@ -76,34 +73,4 @@ function summaryOf(
     unpaid_invoice_count: unpaid.length,
     overdue_invoice_count: overdue.length,
   };
-}
-
-const finalized = (db: Db, scope: Scope, customerId: string) => db`
-  ${inScope(db, scope, 'i')} and i.customer_id = ${customerId}
-  and i.invoice_status = 'FINALIZED' and i.status = 'published'`;
-
-function billedByCurrency(db: Db, scope: Scope, customerId: string): Promise<Billed[]> {
-  return db<Billed[]>`
-    select currency, sum(total) as total, count(*)::int as count, max(created_at) as latest
-      from invoices i where ${finalized(db, scope, customerId)} group by currency`;
-}
-
-/** Finalized invoices with an open amount, the rows of each price type added up. */
-async function openInvoices(db: Db, scope: Scope, customerId: string): Promise<Open[]> {
-  return await db<Open[]>`
-    select i.currency, i.invoice_status, i.payment_status, i.amount_paid, i.amount_remaining, i.due_date,
-           ${openInvoiceLines(db, scope)}
-      from invoices i
-     where ${finalized(db, scope, customerId)} and i.amount_remaining > 0
-       and i.payment_status <> 'SUCCEEDED'`;
-}
-
-/** Currencies of the subscriptions that have not ended, oldest first. */
-async function subscribedCurrencies(db: Db, scope: Scope, customerId: string): Promise<string[]> {
-  const rows = await db<{ currency: string }[]>`
-    select currency from subscriptions
-     where ${inScope(db, scope)} and customer_id = ${customerId} and status = 'published'
-       and subscription_status <> 'cancelled'
-     group by currency order by min(created_at), currency`;
-  return rows.map(({ currency }) => currency);
 }

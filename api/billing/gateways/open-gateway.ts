@@ -5,7 +5,7 @@ import {
   type StripeConnection,
 } from '../../../platform/gateways/stripe-gateway.ts';
 import { createTestGateway, type TestGateway } from '../../../platform/gateways/test-gateway.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { inScope, type Scope } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
@@ -32,48 +32,6 @@ interface ConnectionRow {
   readonly provider_type: string;
   readonly gateway_account_id: string | null;
   readonly secret_data: string | null;
-}
-
-/**
- * The published connection to a provider; null if there is none. 400 if there are several: the caller chooses
- * one.
- */
-export async function findGatewayConnection(
-  db: Db,
-  scope: Scope,
-  provider: string | null,
-): Promise<{ readonly id: string; readonly provider_type: string } | null> {
-  const rows = await db<{ id: string; provider_type: string }[]>`
-    select id, provider_type from connections
-     where ${inScope(db, scope)} and status = 'published'
-       -- Without its key a connection to Stripe only links records.
-       and (provider_type <> 'stripe' or secret_data is not null)
-       and provider_type = any(${provider === null ? [...ADAPTED_PROVIDERS] : [provider]}::text[])
-     order by created_at, id limit 2`;
-  if (rows.length > 1 && provider === null) return null;
-  return rows[0] ?? null;
-}
-
-/** The published connections to a provider, at most two: enough to tell whether there is exactly one. */
-export function connectionsTo(
-  db: Db,
-  scope: Scope,
-  provider: string,
-): Promise<{ readonly id: string }[]> {
-  return db<{ id: string }[]>`
-    select id from connections
-     where ${inScope(db, scope)} and provider_type = ${provider} and status = 'published'
-     limit 2`;
-}
-
-/** The adapted providers to which the environment has a published connection. */
-export async function connectedProviders(db: Db, scope: Scope): Promise<string[]> {
-  const rows = await db<{ provider_type: string }[]>`
-    select distinct provider_type from connections
-     where ${inScope(db, scope)} and status = 'published'
-       and provider_type = any(${[...ADAPTED_PROVIDERS]}::text[])
-     order by provider_type`;
-  return rows.map(({ provider_type }) => provider_type);
 }
 
 /** The gateway of a connection with its secrets. 404 if the connection is gone or has no adapter. */

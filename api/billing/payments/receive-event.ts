@@ -1,9 +1,9 @@
 import { GatewayUnavailable, type GatewayEvent } from '../../../platform/gateways/gateway.ts';
-import { inScope, type Db, type Transaction } from '../../../postgres/client.ts';
+import { inScope, type Transaction } from '../../../postgres/client.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
-import { newRecord, type Caller } from '../../conventions/record.ts';
+import { type Caller } from '../../conventions/record.ts';
 import { gatewayUnavailable, type OpenGateway } from '../gateways/open-gateway.ts';
 import {
   applyGatewayRefund,
@@ -11,6 +11,7 @@ import {
   recordOutsideRefund,
 } from '../refunds/settle-refund.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
+import { claimEvent, paymentOf, refundOf } from './gateway-event-repository.ts';
 
 interface Handled {
   readonly outcome: 'applied' | 'set_aside' | 'ignored';
@@ -98,61 +99,4 @@ async function asked(
   } catch (error) {
     throw error instanceof GatewayUnavailable ? gatewayUnavailable() : error;
   }
-}
-
-/**
- * Our payment: by its id at the gateway, or by our reference if the gateway's answer has not been stored yet.
- */
-async function paymentOf(
-  db: Db,
-  { scope, connection_id }: OpenGateway,
-  event: GatewayEvent,
-): Promise<string | null> {
-  const [row] = await db<{ id: string }[]>`
-    select id from payments
-     where ${inScope(db, scope)} and connection_id = ${connection_id}
-       and (gateway_payment_id = ${event.gateway_payment_id}
-            or gateway_tracking_id = ${event.gateway_payment_id}
-            or (gateway_payment_id is null and id = ${event.reference ?? ''}))
-     order by gateway_payment_id nulls last limit 1`;
-  return row?.id ?? null;
-}
-
-async function refundOf(
-  db: Db,
-  { scope }: OpenGateway,
-  paymentId: string,
-  gatewayRefundId: string,
-  reference: string | null,
-): Promise<Pick<RefundRecord, 'id' | 'payment_id'> | null> {
-  const [row] = await db<Pick<RefundRecord, 'id' | 'payment_id'>[]>`
-    select id, payment_id from refunds
-     where ${inScope(db, scope)} and payment_id = ${paymentId}
-       and (gateway_refund_id = ${gatewayRefundId} or id = ${reference ?? ''})`;
-  return row ?? null;
-}
-
-/** False if the event was handled before. Waits for a transaction that is handling it now. */
-async function claimEvent(
-  tx: Transaction,
-  deps: BillingDeps,
-  caller: Caller,
-  open: OpenGateway,
-  event: GatewayEvent,
-  paymentId: string | null,
-): Promise<boolean> {
-  const row = {
-    ...newRecord(deps, caller, 'event'),
-    connection_id: open.connection_id,
-    event_id: event.event_id,
-    kind: event.kind,
-    payment_id: paymentId,
-    gateway_payment_id: event.gateway_payment_id,
-    outcome: 'ignored',
-    reason: null,
-  };
-  const inserted = await tx`
-    insert into gateway_events ${tx(row)} on conflict (connection_id, event_id) do nothing
-    returning id`;
-  return inserted.length > 0;
 }

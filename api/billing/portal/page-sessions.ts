@@ -15,7 +15,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { assertFromOwnPage } from '../../tenancy/browser-sessions/own-pages-only.ts';
 import { readBrand } from '../../tenancy/tenants/brand.ts';
 import { readEmbedOrigins } from './embedding.ts';
-import { endPortalSession, getSessionEnd } from './open-sessions.ts';
+import { endPortalSession, getSessionEnd } from './session-repository.ts';
 import { usagePageOf } from './usage-page.ts';
 
 /** A framed page has a cookie of its own: it never continues the session of another tab. */

@@ -11,7 +11,8 @@ import type {
 import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { findGatewayConnection, isAdapted } from '../gateways/open-gateway.ts';
+import { isAdapted } from '../gateways/open-gateway.ts';
+import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import { storeSession } from '../checkout/store-session.ts';
 import { paymentAnswer } from '../payments/answers.ts';
 import { createPayment } from '../payments/create-payment.ts';

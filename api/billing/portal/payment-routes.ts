@@ -21,7 +21,7 @@ import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
 import { transactionAnswer } from '../credits/wallet-answers.ts';
-import { connectedProviders } from '../gateways/open-gateway.ts';
+import { connectedProviders } from '../gateways/connection-repository.ts';
 import {
   deletePaymentMethod,
   describeMethod,

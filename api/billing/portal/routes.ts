@@ -37,7 +37,7 @@ import { transactionAnswer } from '../credits/wallet-answers.ts';
 import { searchTransactions } from '../credits/wallet-repository.ts';
 import { customerInvoiceSummary } from '../customer-views/invoice-summary.ts';
 import { portalAddress } from './embedding.ts';
-import { endPortalSession, endSessionsOf, listOpenSessions } from './open-sessions.ts';
+import { endPortalSession, endSessionsOf, listOpenSessions } from './session-repository.ts';
 import { assertCostsShown } from './shown-costs.ts';
 import {
   customerOf,

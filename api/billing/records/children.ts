@@ -1,11 +1,9 @@
-import { dueAt } from '../../../domain/subscription/due.ts';
-import { STANDING_ALONE } from '../../../domain/subscription/hierarchy.ts';
-import type { PooledCustomer } from '../../../domain/subscription/hierarchy.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { WebhookEventType } from '../../../schemas/webhooks/event-types.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { subscriptionSnapshot } from './subscription-notification.ts';
+import { lockGrouped, releaseGrouped } from './child-repository.ts';
 
 /** Fields of a parent that its inherited subscriptions follow (billing 16). */
 const FOLLOWED = [
@@ -77,91 +75,4 @@ function eventOf(before: string, { subscription_status }: SubscriptionRow): Webh
   if (subscription_status === 'paused') return 'subscription.paused';
   if (before === 'paused') return 'subscription.resumed';
   return subscription_status === 'active' ? 'subscription.activated' : 'subscription.updated';
-}
-
-/** The grouped subscription bills itself from now on: its running period too. */
-export async function releaseGrouped(
-  tx: Transaction,
-  scope: Scope,
-  child: SubscriptionRow,
-): Promise<void> {
-  const alone = { ...child, ...STANDING_ALONE };
-  await tx`
-    update subscriptions
-       set ${tx({ ...STANDING_ALONE, due_at: child.due_at ?? dueAt(alone) })}, version = version + 1
-     where ${inScope(tx, scope)} and id = ${child.id}`;
-}
-
-/** Grouped subscriptions of the parents that have not ended, in id order. */
-export function groupedOf(
-  db: Db,
-  scope: Scope,
-  parentIds: readonly string[],
-): Promise<SubscriptionRow[]> | [] {
-  if (parentIds.length === 0) return [];
-  return db<SubscriptionRow[]>`
-    select * from subscriptions where ${isGrouped(db, scope, parentIds)} order by id`;
-}
-
-/** The same, locked. */
-export function lockGrouped(
-  tx: Transaction,
-  scope: Scope,
-  parentIds: readonly string[],
-): Promise<SubscriptionRow[]> | [] {
-  if (parentIds.length === 0) return [];
-  return tx<SubscriptionRow[]>`
-    select * from subscriptions where ${isGrouped(tx, scope, parentIds)} order by id for update`;
-}
-
-const isGrouped = (db: Db, scope: Scope, parentIds: readonly string[]) => db`
-  ${inScope(db, scope)} and parent_subscription_id = any(${parentIds as string[]}::text[])
-  and subscription_type = 'grouped_invoicing' and subscription_status <> 'cancelled'
-  and status = 'published'`;
-
-/** Inherited subscriptions of a parent that have not ended, with the external ids of their customers. */
-export function inheritedOf(
-  db: Db,
-  scope: Scope,
-  parentId: string,
-): Promise<(SubscriptionRow & { external_id: string })[]> {
-  return db<(SubscriptionRow & { external_id: string })[]>`
-    select s.*, c.external_id
-      from subscriptions s join customers c on c.id = s.customer_id and ${inScope(db, scope, 'c')}
-     where ${inScope(db, scope, 's')} and s.parent_subscription_id = ${parentId}
-       and s.subscription_type = 'inherited' and s.subscription_status <> 'cancelled'
-       and s.status = 'published'
-     order by s.id`;
-}
-
-/** Customers who use the subscriptions of others, also formerly, by parent. */
-export function pooledCustomers(
-  db: Db,
-  scope: Scope,
-  parentIds: readonly string[],
-): Promise<(PooledCustomer & { readonly parent_subscription_id: string })[]> {
-  return db<(PooledCustomer & { parent_subscription_id: string })[]>`
-    select s.parent_subscription_id, c.external_id, s.start_date, s.end_date
-      from subscriptions s join customers c on c.id = s.customer_id and ${inScope(db, scope, 'c')}
-     where ${inScope(db, scope, 's')}
-       and s.parent_subscription_id = any(${parentIds as string[]}::text[])
-       and s.subscription_type = 'inherited' and s.status = 'published'
-     order by s.id`;
-}
-
-/** A running subscription of the customer to the plan; null without one. */
-export async function findRunningOfPlan(
-  db: Db,
-  scope: Scope,
-  customerId: string,
-  planId: string,
-  type: 'inherited' | null,
-): Promise<SubscriptionRow | null> {
-  const [row] = await db<SubscriptionRow[]>`
-    select * from subscriptions
-     where ${inScope(db, scope)} and customer_id = ${customerId} and plan_id = ${planId}
-       and subscription_status <> 'cancelled' and status = 'published'
-       ${type === null ? db`` : db`and subscription_type = ${type}`}
-     limit 1`;
-  return row ?? null;
 }

@@ -164,3 +164,15 @@ export async function pendingCancellations(
        and ${livesBy(db, timeline, db`invoice_collections.customer_id`)}
      order by updated_at, invoice_id limit ${limit}`;
 }
+export async function hasChargeInFlight(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+): Promise<boolean> {
+  const found = await db`
+    select from invoice_collections
+     where ${inScope(db, scope)} and subscription_id = ${subscriptionId}
+       and (collection_status = 'attempting'
+            or (collection_status = 'scheduled' and attempt_count = 0))`;
+  return found.length > 0;
+}

@@ -1,4 +1,4 @@
-import { type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
@@ -42,3 +42,58 @@ export const phaseEvent = (
   event_type,
   payload: { phase: { id, subscription_id, start_date, end_date, metadata } },
 });
+export interface Move {
+  /** The phase that ends at the boundary. */
+  readonly left: SubscriptionPhase;
+  /** The phase that begins at the boundary; null if none follows. */
+  readonly right: SubscriptionPhase | null;
+  /** Null means no boundary: before the change, or after it. */
+  readonly from: string | null;
+  readonly to: string | null;
+}
+/** Moves what ends and begins at a boundary: line items, their own prices, and coupons. */
+export async function moveBoundary(
+  tx: Transaction,
+  scope: Scope,
+  { left, right, from, to }: Move,
+): Promise<void> {
+  await tx`
+    update subscription_line_items i
+       set end_date = greatest(i.start_date, least(${to}::timestamptz, p.end_date))
+      from prices p
+     where ${inScope(tx, scope, 'i')} and p.id = i.price_id and i.status = 'published'
+       and i.subscription_phase_id = ${left.id}
+       and (i.end_date is not distinct from ${from}::timestamptz or i.end_date > ${to}::timestamptz)
+       and (p.end_date is not null or ${to}::timestamptz is not null)`;
+  if (to === null)
+    await tx`
+      update subscription_line_items i set end_date = null
+        from prices p
+       where ${inScope(tx, scope, 'i')} and p.id = i.price_id and p.end_date is null
+         and i.status = 'published' and i.subscription_phase_id = ${left.id}
+         and i.end_date is not distinct from ${from}::timestamptz`;
+  await tx`
+    update coupon_associations set end_date = ${to}
+     where ${inScope(tx, scope)} and subscription_phase_id = ${left.id}
+       and end_date is not distinct from ${from}::timestamptz`;
+  if (right === null) return;
+  await tx`
+    update prices p set start_date = ${to}
+      from subscription_line_items i
+     where ${inScope(tx, scope, 'i')} and i.price_id = p.id
+       and i.subscription_phase_id = ${right.id}
+       and p.entity_type = 'SUBSCRIPTION' and p.start_date = ${from}::timestamptz`;
+  await tx`
+    update subscription_line_items i
+       set start_date = greatest(${to}::timestamptz, p.start_date),
+           end_date = case when i.end_date is null then null
+                      else greatest(i.end_date, ${to}::timestamptz, p.start_date) end
+      from prices p
+     where ${inScope(tx, scope, 'i')} and p.id = i.price_id and i.status = 'published'
+       and i.subscription_phase_id = ${right.id}
+       and (i.start_date = ${from}::timestamptz or i.start_date < ${to}::timestamptz)`;
+  await tx`
+    update coupon_associations set start_date = ${to}
+     where ${inScope(tx, scope)} and subscription_phase_id = ${right.id}
+       and start_date = ${from}::timestamptz`;
+}

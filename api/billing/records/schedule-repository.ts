@@ -135,3 +135,15 @@ export function searchSchedules(
     search,
   });
 }
+export async function isPlanChangePending(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<boolean> {
+  const [row] = await tx`
+    select 1 from subscription_schedules
+     where ${inScope(tx, scope)} and subscription_id = ${id}
+       and schedule_type = 'plan_change' and schedule_status = 'pending'
+     limit 1`;
+  return row !== undefined;
+}

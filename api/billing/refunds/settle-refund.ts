@@ -2,20 +2,7 @@ import { Decimal, decimal, decimalText } from '../../../domain/money.ts';
 import { refundCapacity } from '../../../domain/invoicing/refunds.ts';
 import { moveRefund } from '../../../domain/states/refund.ts';
 import { GatewayUnavailable, type GatewayRefund } from '../../../platform/gateways/gateway.ts';
-import { isoTime } from '../../../platform/clock.ts';
-import {
-  inScope,
-  type Db,
-  type Fragment,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
-import {
-  livesBy,
-  ownedBy,
-  type ClockRef,
-  type Timeline,
-} from '../../../postgres/tables/test-clocks.ts';
+import { type Transaction } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
@@ -176,38 +163,4 @@ export async function recordOutsideRefund(
   await movePaymentByRefunds(tx, deps, caller, payment, [...earlier, refund]);
   if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
   return refund;
-}
-
-/** Refunds whose gateway is asked again, oldest first. */
-export async function refundsToReconcile(
-  db: Db,
-  due: Timeline,
-  limit: number,
-): Promise<(Scope & { readonly id: string })[]> {
-  return await db<(Scope & { id: string })[]>`
-    select r.id, r.tenant_id, r.environment_id from refunds r
-     where r.refund_status in ('PENDING', 'PROCESSING') and ${askAgainAt(db)} < ${due.at}
-       and ${livesBy(db, due, db`r.customer_id`)}
-     order by r.created_at limit ${limit}`;
-}
-
-/** As for payments: after 30 seconds at first, then after as long as the refund was open, at most a day. */
-const askAgainAt = (db: Db): Fragment => db`
-  r.updated_at + greatest(interval '30 seconds', least(r.updated_at - r.created_at, interval '1 day'))`;
-
-/** When gateways are asked again about open refunds of the clock's customers. */
-export const unansweredRefundTimes = (db: Db, clock: ClockRef): Fragment => db`
-  select ${askAgainAt(db)} as at from customers c join refunds r on r.customer_id = c.id
-   where ${ownedBy(db, clock, 'r')} and r.refund_status in ('PENDING', 'PROCESSING')`;
-
-/** Updates the time of the last check, so that the next page has other refunds. */
-export async function touchRefund(
-  db: Db,
-  deps: Pick<BillingDeps, 'clock'>,
-  scope: Scope,
-  id: string,
-): Promise<void> {
-  await db`
-    update refunds set updated_at = ${isoTime(deps.clock.now())}
-     where ${inScope(db, scope)} and id = ${id}`;
 }

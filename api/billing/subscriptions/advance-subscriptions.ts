@@ -9,7 +9,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import { computeInvoices, type Computation } from '../computing/compute-invoices.ts';
-import { groupedOf } from '../records/children.ts';
+import { groupedOf } from '../records/child-repository.ts';
 import { findInvoicesOfPeriods } from '../records/subscription-invoice-repository.ts';
 import { endSchedulesOf } from '../records/schedule-repository.ts';
 import { endAdvances, pausedAdvances } from '../proration/end-advances.ts';

@@ -15,6 +15,7 @@ import { collectNow, methodFor } from '../payments/collect-invoice.ts';
 import { findUsableMethod } from '../records/payment-method-repository.ts';
 import { changeSubscription, getSubscription } from '../records/subscription-repository.ts';
 import { cancelUnpaid } from './cancel-unpaid.ts';
+import { hasChargeInFlight } from '../records/collection-repository.ts';
 
 type Terms = CollectionTerms & Pick<SubscriptionRow, 'gateway_payment_method_id'>;
 
@@ -58,15 +59,6 @@ export async function collectOpening(deps: BillingDeps, caller: Caller, id: stri
     await deps.pool.begin((tx) => takeBack(tx, deps, caller, id));
   } else if (subscription.status === 'published') return;
   assertOpeningPaid(subscription, 'incomplete');
-}
-
-async function hasChargeInFlight(db: Db, scope: Scope, subscriptionId: string): Promise<boolean> {
-  const found = await db`
-    select from invoice_collections
-     where ${inScope(db, scope)} and subscription_id = ${subscriptionId}
-       and (collection_status = 'attempting'
-            or (collection_status = 'scheduled' and attempt_count = 0))`;
-  return found.length > 0;
 }
 
 async function takeBack(

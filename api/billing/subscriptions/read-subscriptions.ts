@@ -13,6 +13,7 @@ import {
   getSubscription,
   searchSubscriptions,
 } from '../records/subscription-repository.ts';
+import { isBehindPlan } from './sync-repository.ts';
 
 /** A new subscription as its creation returns it: with its line items and its opening invoice. */
 export async function createdSubscription(db: Db, scope: Scope, id: string): Promise<Subscription> {
@@ -77,16 +78,6 @@ export async function readSubscriptionV2(
     isBehindPlan(deps.pool, scope, row),
   ]);
   return { ...subscription!, latest_invoice: null, plan_prices_out_of_sync: unsynced };
-}
-
-/** Whether the plan has prices newer than the subscription's last price sync (billing 2.8). */
-async function isBehindPlan(db: Db, scope: Scope, row: SubscriptionRow): Promise<boolean> {
-  const [found] = await db`
-    select 1 from prices
-     where ${inScope(db, scope)} and entity_type = 'PLAN' and entity_id = ${row.plan_id}
-       and sequence > ${row.synced_price_sequence}
-     limit 1`;
-  return found !== undefined;
 }
 
 async function latestInvoice(db: Db, scope: Scope, row: SubscriptionRow) {

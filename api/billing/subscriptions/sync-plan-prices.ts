@@ -3,13 +3,7 @@ import { haveSameTerms } from '../../../domain/pricing/price-version.ts';
 import { planPriceSync, type SyncedLine } from '../../../domain/subscription/price-sync.ts';
 import { laterOf } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import {
-  inScope,
-  type Db,
-  type Fragment,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import { inScope, type Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
@@ -34,39 +28,7 @@ import {
   lineItemsOf,
   lockSubscription,
 } from '../records/subscription-repository.ts';
-
-const LIVE = ['active', 'trialing', 'draft', 'incomplete', 'paused'];
-
-const syncable = (db: Db, scope: Scope, planId: string): Fragment => db`
-  ${inScope(db, scope)} and plan_id = ${planId} and status = 'published'
-  and subscription_status = any(${LIVE}) and subscription_type <> 'inherited'`;
-
-/** Number of running subscriptions of the plan. */
-export async function countSyncable(db: Db, scope: Scope, planId: string): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*)::integer as count from subscriptions where ${syncable(db, scope, planId)}`;
-  return row!.count;
-}
-
-/** Ids of the plan's running subscriptions in id order, after one id. */
-export async function syncableSubscriptions(
-  db: Db,
-  scope: Scope,
-  page: {
-    readonly plan_id: string;
-    readonly created_until: string;
-    readonly after: string;
-    readonly limit: number;
-  },
-): Promise<string[]> {
-  const rows = await db<{ id: string }[]>`
-    select id from subscriptions
-     where ${syncable(db, scope, page.plan_id)}
-       and id > ${page.after} and created_at <= ${page.created_until}
-     order by id
-     limit ${page.limit}`;
-  return rows.map(({ id }) => id);
-}
+import { LIVE, openFrom } from './sync-repository.ts';
 
 /**
  * Applies the plan's current prices to a subscription (billing 2.8). A line that moves to another version of
@@ -214,20 +176,6 @@ function syncedLine(line: BilledLine, planPrices: readonly PriceRow[]): SyncedLi
   return same === undefined
     ? { id, price_id: price.id, parent_price_id, entity_type: 'subscription', end_date }
     : { id, price_id: same.id, parent_price_id, entity_type, end_date };
-}
-
-/** Start of the oldest period that is not finalized: nothing before it changes. */
-async function openFrom(
-  tx: Transaction,
-  { scope }: Caller,
-  { id, current_period_start }: SubscriptionRow,
-): Promise<string> {
-  const [row] = await tx<{ start: string | null }[]>`
-    select min(period_start) as start from invoices
-     where ${inScope(tx, scope)} and subscription_id = ${id} and status = 'published'
-       and (invoice_status = 'DRAFT' or finalize_after is not null)`;
-  const start = row?.start ?? current_period_start;
-  return start < current_period_start ? start : current_period_start;
 }
 
 /** No two lines may rate the same usage at the same time (billing 3.2). */

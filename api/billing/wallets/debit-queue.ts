@@ -5,7 +5,8 @@ import type { DebitWalletBody } from '../../../schemas/wallet-requests.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { isOutage } from '../../outage.ts';
-import { evaluated, evaluatedWatched, findWatched } from '../balances/evaluate-wallet.ts';
+import { evaluated, evaluatedWatched } from '../balances/evaluate-wallet.ts';
+import { findWatched } from '../balances/balance-repository.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 import { debitAlone, debitInOneTransaction, type Debit, type DebitOutcome } from './debit-batch.ts';
 

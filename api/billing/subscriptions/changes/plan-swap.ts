@@ -12,7 +12,7 @@ import {
 import { dueAt } from '../../../../domain/subscription/due.ts';
 import { paidPeriodAt } from '../../../../domain/subscription/schedule.ts';
 import { laterOf } from '../../../../domain/time/instant.ts';
-import { inScope, type Db, type Transaction } from '../../../../postgres/client.ts';
+import { type Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
 import { EntityPolicies, type ChangedPlan } from '../../../../schemas/subscription-plan-change.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
@@ -43,6 +43,7 @@ import { changeGrantsOfPlan } from '../attached-grants.ts';
 import { lineItem, withMeterNames } from '../line-item.ts';
 import { selectedPrices } from '../selected-prices.ts';
 import { billedLines, replaceLine, rowOf } from './line-records.ts';
+import { planOf, type PlanOfChange } from '../plan-repository.ts';
 
 /** The facts that decide whether the plan can change. */
 export const changeable = async (
@@ -246,21 +247,6 @@ const fee = ({ terms, quantity, billing_period, billing_period_count }: BilledLi
   billing_period,
   billing_period_count,
 });
-
-interface PlanOfChange {
-  readonly id: string;
-  readonly name: string;
-  readonly lookup_key: string | null;
-  readonly description: string | null;
-  readonly status: string;
-}
-
-async function planOf(db: Db, { scope }: Caller, id: string): Promise<PlanOfChange | undefined> {
-  const [plan] = await db<PlanOfChange[]>`
-    select id, name, lookup_key, description, status from plans
-     where ${inScope(db, scope)} and id = ${id}`;
-  return plan;
-}
 
 const summary = ({ id, name, lookup_key, description }: PlanOfChange) => ({
   id,

@@ -5,7 +5,7 @@ import type { Transaction } from '../../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
-import { releaseGrouped } from '../../records/children.ts';
+import { releaseGrouped } from '../../records/child-repository.ts';
 import { changeSubscription, lockSubscription } from '../../records/subscription-repository.ts';
 import { standAloneWithoutChildren } from './inherit.ts';
 

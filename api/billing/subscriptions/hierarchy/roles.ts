@@ -13,7 +13,7 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { lockCustomer } from '../../../customers/customers/repository.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
-import { findRunningOfPlan } from '../../records/children.ts';
+import { findRunningOfPlan } from '../../records/child-repository.ts';
 import { lockSubscription, type NewSubscription } from '../../records/subscription-repository.ts';
 import { becomeParent, groupSubscriptions } from './group.ts';
 import { inheritCustomers } from './inherit.ts';

@@ -1,11 +1,11 @@
-import { groupedOf } from '../../records/children.ts';
+import { groupedOf } from '../../records/child-repository.ts';
 import { invalidField, invalidOperation, notFound } from '../../../../domain/errors.ts';
 import { movePause, mirroredPauseStatus } from '../../../../domain/states/pause.ts';
 import { dueAt } from '../../../../domain/subscription/due.ts';
 import { planPause } from '../../../../domain/subscription/pause.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import { failpoint } from '../../../../platform/failpoint.ts';
-import { inScope, type Scope, type Transaction } from '../../../../postgres/client.ts';
+import { type Scope, type Transaction } from '../../../../postgres/client.ts';
 import { writeOutbox } from '../../../../postgres/tables/outbox.ts';
 import type {
   PauseSubscriptionBody,
@@ -26,6 +26,7 @@ import {
   lockSubscription,
 } from '../../records/subscription-repository.ts';
 import { caughtUp } from '../changes/catch-up.ts';
+import { isPlanChangePending } from '../../records/schedule-repository.ts';
 
 /**
  * Pauses the subscription now, or plans a pause that the billing run begins (billing 12.1). Elapsed periods
@@ -199,13 +200,4 @@ async function changeNotified(
   await writeOutbox(tx, scope, event, {
     subscription: subscriptionSnapshot(subscription, customer),
   });
-}
-
-async function isPlanChangePending(tx: Transaction, scope: Scope, id: string): Promise<boolean> {
-  const [row] = await tx`
-    select 1 from subscription_schedules
-     where ${inScope(tx, scope)} and subscription_id = ${id}
-       and schedule_type = 'plan_change' and schedule_status = 'pending'
-     limit 1`;
-  return row !== undefined;
 }

@@ -1,0 +1,106 @@
+import type { ClaimingInvoice } from '../../../domain/wallet/real-time-balance.ts';
+import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
+import type { WalletRow } from '../credits/wallet-repository.ts';
+import { openInvoiceLines } from '../records/open-invoice-line-repository.ts';
+import { findSubscriptions } from '../records/subscription-repository.ts';
+
+/**
+ * Features with an enabled alert, and those with a last state other than `ok` for the wallet. `walletId` is an
+ * id, or the expression of one.
+ */
+
+export const watchedFeatures = (db: Db, scope: Scope, walletId: string | Fragment): Fragment => db`
+    select * from (
+      select f.id, f.alert_settings,
+             (select l.alert_status from alert_logs l
+               where ${inScope(db, scope, 'l')} and l.parent_entity_id = ${walletId} and l.entity_id = f.id
+                 and l.alert_type = 'feature_wallet_balance'
+               order by l.created_at desc, l.id desc limit 1) as previous
+        from features f
+       where ${inScope(db, scope, 'f')} and f.status = 'published' and f.alert_settings is not null) watched
+     where (alert_settings ->> 'alert_enabled')::boolean or coalesce(previous, 'ok') <> 'ok'`;
+/**
+ * The ids of the wallets that are evaluated: a wallet has levels, its environment has, a feature has, or it has
+ * an automatic top-up. A wallet that never held credits is not evaluated, because its balance has not fallen.
+ * One statement, because every command on a wallet asks it.
+ */
+
+export async function findWatched(
+  db: Db,
+  scope: Scope,
+  wallets: readonly WalletRow[],
+): Promise<ReadonlySet<string>> {
+  const active = wallets.filter(({ wallet_status }) => wallet_status === 'active');
+  if (active.length === 0) return new Set();
+  const idsOf = (is: (wallet: WalletRow) => boolean): string[] =>
+    active.filter(is).map(({ id }) => id);
+  const certain = idsOf(
+    (wallet) =>
+      wallet.auto_topup?.enabled === true ||
+      wallet.alert_state !== 'ok' ||
+      wallet.alert_settings?.alert_enabled === true,
+  );
+  const followers = idsOf(({ alert_settings }) => alert_settings === null);
+  const ofEnvironment = db`exists (
+      select from settings
+       where ${inScope(db, scope)} and key = 'wallet_balance_alert_config'
+         and (value ->> 'alert_enabled')::boolean)`;
+  const rows = await db<{ id: string }[]>`
+    select w.id
+      from unnest(${idsOf(() => true)}::text[]) as w (id)
+     where (w.id = any(${certain}::text[]) or (w.id = any(${followers}::text[]) and ${ofEnvironment})
+            or exists (${watchedFeatures(db, scope, db`w.id`)}))
+       and exists (
+         select from wallet_transactions t
+          where ${inScope(db, scope, 't')} and t.wallet_id = w.id
+            and t.transaction_status = 'completed')`;
+  return new Set(rows.map(({ id }) => id));
+}
+export async function topUpHistory(db: Db, scope: Scope, walletId: string) {
+  const rows = await db<
+    { credit_amount: string; is_auto: boolean; is_pending: boolean; created_at: string }[]
+  >`
+    select credit_amount, coalesce(metadata ->> 'auto_topup', '') = 'true' as is_auto,
+           transaction_status = 'pending' as is_pending, created_at
+      from wallet_transactions
+     where ${inScope(db, scope)} and wallet_id = ${walletId} and type = 'credit'
+       and (transaction_status = 'pending' or metadata ->> 'auto_topup' = 'true')
+     order by created_at desc, id desc`;
+  const last = rows.find(({ is_auto }) => is_auto);
+  return {
+    pending: rows.filter(({ is_pending }) => is_pending),
+    has_unpaid_auto_invoice: false,
+    last_auto_top_up_at: last?.created_at ?? null,
+  };
+}
+/** Running subscriptions of these payers that have invoices of their own. */
+
+export async function runningSubscriptions(db: Db, scope: Scope, payers: readonly string[]) {
+  if (payers.length === 0) return [];
+  const rows = await db<{ id: string }[]>`
+    select id from subscriptions
+     where ${inScope(db, scope)} and status = 'published'
+       and subscription_status in ('active', 'trialing') and subscription_type <> 'inherited'
+       and coalesce(invoicing_customer_id, customer_id) = any(${payers as string[]})`;
+  return await findSubscriptions(
+    db,
+    scope,
+    rows.map(({ id }) => id),
+  );
+}
+/** Open invoices of the customers, the rows of each price type added up. */
+export async function claimingInvoices(
+  db: Db,
+  scope: Scope,
+  customerIds: readonly string[],
+): Promise<(ClaimingInvoice & { readonly customer_id: string })[]> {
+  if (customerIds.length === 0) return [];
+  return await db<(ClaimingInvoice & { readonly customer_id: string })[]>`
+    select i.customer_id, i.currency, i.invoice_status, i.payment_status, i.amount_paid,
+           i.amount_remaining, i.period_end, i.purchased_transaction_id is not null as is_top_up,
+           ${openInvoiceLines(db, scope)}
+      from invoices i
+     where ${inScope(db, scope, 'i')} and i.customer_id = any(${customerIds as string[]})
+       and i.status = 'published' and i.invoice_status in ('DRAFT', 'FINALIZED')
+       and i.amount_remaining > 0 and i.payment_status <> 'SUCCEEDED'`;
+}

@@ -1,0 +1,44 @@
+import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
+import type { WalletRow } from './wallet-repository.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+
+/** A block that a decision changed, and the author of the last change. */
+export interface ChangedBlock extends CreditBlock {
+  readonly updated_by: string;
+}
+export async function writeBalances(
+  tx: Transaction,
+  caller: Caller,
+  wallets: readonly WalletRow[],
+): Promise<void> {
+  if (wallets.length === 0) return;
+  const column = (name: keyof WalletRow): string[] => wallets.map((row) => row[name] as string);
+  await tx`
+    update wallets w
+       set wallet_status = v.wallet_status, credit_balance = v.credit_balance, balance = v.balance,
+           credits_in_blocks = v.credits_in_blocks, overdraft = v.overdraft,
+           updated_at = v.updated_at, updated_by = v.updated_by
+      from unnest(${column('id')}::text[], ${column('wallet_status')}::text[],
+                  ${column('credit_balance')}::numeric[], ${column('balance')}::numeric[],
+                  ${column('credits_in_blocks')}::numeric[], ${column('overdraft')}::numeric[],
+                  ${column('updated_at')}::timestamptz[], ${column('updated_by')}::text[])
+        as v (id, wallet_status, credit_balance, balance, credits_in_blocks, overdraft, updated_at,
+              updated_by)
+     where ${inScope(tx, caller.scope, 'w')} and w.id = v.id`;
+}
+export async function writeBlocks(
+  tx: Transaction,
+  scope: Scope,
+  blocks: readonly ChangedBlock[],
+  at: string,
+): Promise<void> {
+  if (blocks.length === 0) return;
+  await tx`
+    update wallet_transactions t
+       set credits_available = b.credits_available, updated_at = ${at}, updated_by = b.updated_by
+      from unnest(${blocks.map(({ id }) => id)}::text[],
+                  ${blocks.map(({ credits_available: left }) => left)}::numeric[],
+                  ${blocks.map(({ updated_by }) => updated_by)}::text[]) as b (id, credits_available, updated_by)
+     where ${inScope(tx, scope, 't')} and t.id = b.id`;
+}

@@ -1,0 +1,61 @@
+import type { GatewayEvent } from '../../../platform/gateways/gateway.ts';
+import { inScope, type Db, type Transaction } from '../../../postgres/client.ts';
+import type { RefundRecord } from '../../../schemas/refund.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { type Caller, newRecord } from '../../conventions/record.ts';
+import type { OpenGateway } from '../gateways/open-gateway.ts';
+
+/**
+ * Our payment: by its id at the gateway, or by our reference if the gateway's answer has not been stored yet.
+ */
+export async function paymentOf(
+  db: Db,
+  { scope, connection_id }: OpenGateway,
+  event: GatewayEvent,
+): Promise<string | null> {
+  const [row] = await db<{ id: string }[]>`
+    select id from payments
+     where ${inScope(db, scope)} and connection_id = ${connection_id}
+       and (gateway_payment_id = ${event.gateway_payment_id}
+            or gateway_tracking_id = ${event.gateway_payment_id}
+            or (gateway_payment_id is null and id = ${event.reference ?? ''}))
+     order by gateway_payment_id nulls last limit 1`;
+  return row?.id ?? null;
+}
+export async function refundOf(
+  db: Db,
+  { scope }: OpenGateway,
+  paymentId: string,
+  gatewayRefundId: string,
+  reference: string | null,
+): Promise<Pick<RefundRecord, 'id' | 'payment_id'> | null> {
+  const [row] = await db<Pick<RefundRecord, 'id' | 'payment_id'>[]>`
+    select id, payment_id from refunds
+     where ${inScope(db, scope)} and payment_id = ${paymentId}
+       and (gateway_refund_id = ${gatewayRefundId} or id = ${reference ?? ''})`;
+  return row ?? null;
+}
+/** False if the event was handled before. Waits for a transaction that is handling it now. */
+export async function claimEvent(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  open: OpenGateway,
+  event: GatewayEvent,
+  paymentId: string | null,
+): Promise<boolean> {
+  const row = {
+    ...newRecord(deps, caller, 'event'),
+    connection_id: open.connection_id,
+    event_id: event.event_id,
+    kind: event.kind,
+    payment_id: paymentId,
+    gateway_payment_id: event.gateway_payment_id,
+    outcome: 'ignored',
+    reason: null,
+  };
+  const inserted = await tx`
+    insert into gateway_events ${tx(row)} on conflict (connection_id, event_id) do nothing
+    returning id`;
+  return inserted.length > 0;
+}

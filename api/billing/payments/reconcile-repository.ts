@@ -1,0 +1,57 @@
+import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
+import {
+  type ClockRef,
+  type Timeline,
+  livesBy,
+  ownedBy,
+} from '../../../postgres/tables/test-clocks.ts';
+
+/** The token of the newest attempt that has one; null if the payment was only recorded. */
+export async function tokenOf(db: Db, scope: Scope, paymentId: string): Promise<string | null> {
+  const [row] = await db<{ token: string }[]>`
+    select gateway_idempotency_token as token from payment_attempts
+     where ${inScope(db, scope)} and payment_id = ${paymentId}
+       and gateway_idempotency_token is not null
+     order by attempt_number desc limit 1`;
+  return row?.token ?? null;
+}
+/**
+ * A payment whose gateway has been asked and has not said how it ended, or that was voided less than a day before
+ * its gateway was last asked: a page may have been paid meanwhile, and the event about it may be lost.
+ */
+const isUnanswered = (db: Db): Fragment => db`
+  p.connection_id is not null and p.status = 'published'
+  and (p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
+       or p.payment_status = 'VOIDED'
+          and (p.last_synced_at is null or p.last_synced_at - p.voided_at < interval '24 hours'))
+  and exists (select from payment_attempts a
+               where a.payment_id = p.id and a.gateway_idempotency_token is not null)`;
+/**
+ * The time after which the gateway is asked again: 30 seconds after the payment was made or voided at first, then
+ * after as long as it had been so when it was last asked, at most a day. A payment that stays open for a month is
+ * asked about 45 times instead of 86,400 times, and a test clock stops as often (money 8.2.4).
+ */
+const askAgainAt = (db: Db): Fragment => {
+  const since = db`(case p.payment_status when 'VOIDED' then p.voided_at else p.created_at end)`;
+  const last = db`greatest(p.last_synced_at, ${since})`;
+  return db`${last} + greatest(interval '30 seconds', least(${last} - ${since}, interval '1 day'))`;
+};
+/** Payments whose gateway is asked again, oldest first. */
+
+export async function paymentsToReconcile(
+  db: Db,
+  due: Timeline,
+  limit: number,
+): Promise<(Scope & { readonly id: string })[]> {
+  return await db<(Scope & { id: string })[]>`
+    select p.id, p.tenant_id, p.environment_id from payments p
+     where ${isUnanswered(db)} and ${askAgainAt(db)} < ${due.at}
+       and ${livesBy(db, due, db`p.customer_id`)}
+     order by p.created_at limit ${limit}`;
+}
+/** When gateways are asked again about payments of the clock's customers. */
+
+export const unansweredTimes = (db: Db, clock: ClockRef): Fragment => db`
+  select ${askAgainAt(db)} as at
+    from customers c join payments p on p.customer_id = c.id
+   where ${ownedBy(db, clock, 'p')} and ${isUnanswered(db)}`;

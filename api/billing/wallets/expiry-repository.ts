@@ -1,0 +1,52 @@
+import type { OpenPeriod } from '../../../domain/wallet/end-of-credits.ts';
+import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
+import {
+  type ClockRef,
+  type Timeline,
+  livesBy,
+  ownedBy,
+} from '../../../postgres/tables/test-clocks.ts';
+
+/** Periods of the customer's subscriptions that have ended and whose invoice is not issued yet. */
+export async function openPeriods(
+  db: Db,
+  scope: Scope,
+  customerId: string,
+  at: string,
+): Promise<OpenPeriod[]> {
+  return await db<OpenPeriod[]>`
+    select current_period_end as period_end, false as is_invoiced from subscriptions
+     where ${inScope(db, scope)} and status = 'published' and current_period_end <= ${at}
+       and subscription_status in ('active', 'trialing')
+       and coalesce(invoicing_customer_id, customer_id) = ${customerId}
+     union all
+    select period_end, false as is_invoiced from invoices
+     where ${inScope(db, scope)} and customer_id = ${customerId} and status = 'published'
+       and invoice_status = 'DRAFT' and period_end is not null`;
+}
+export async function scopesWithExpiredCredits(db: Db, due: Timeline): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id from wallet_transactions
+     where credits_available > 0 and expiry_date is not null and expiry_date <= ${due.at}
+       and ${livesBy(db, due, db`wallet_transactions.customer_id`)}`;
+}
+/** When credits of the clock's customers expire. */
+
+export const creditExpiryTimes = (db: Db, clock: ClockRef): Fragment => db`
+  select t.expiry_date as at from customers c join wallet_transactions t on t.customer_id = c.id
+   where ${ownedBy(db, clock, 't')} and t.credits_available > 0 and t.expiry_date is not null`;
+/** Wallets of the environment with an expired block, after that id, by id. */
+
+export async function walletsWithExpiredCredits(
+  db: Db,
+  scope: Scope,
+  { due, after, limit }: { readonly due: Timeline; readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const rows = await db<{ wallet_id: string }[]>`
+    select distinct wallet_id from wallet_transactions
+     where ${inScope(db, scope)} and credits_available > 0 and expiry_date is not null
+       and expiry_date <= ${due.at} and wallet_id > ${after}
+       and ${livesBy(db, due, db`wallet_transactions.customer_id`)}
+     order by wallet_id limit ${limit}`;
+  return rows.map(({ wallet_id }) => wallet_id);
+}
