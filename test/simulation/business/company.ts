@@ -90,6 +90,8 @@ export class Company {
   #clock = { id: '', now: '' };
   #connection = '';
   #commands = 0;
+  /** Invoices of periods, as they were at the last month's end. */
+  #cycles: readonly any[] = [];
   readonly #pending: { readonly id: string; readonly of: Customer }[] = [];
 
   constructor(world: BillingWorld, random: Random) {
@@ -229,8 +231,8 @@ export class Company {
     await this.#bookNow(customer);
   }
 
-  #grant({ book }: Customer, { credits }: PlanTerms, at: string): void {
-    book.expire(at);
+  #grant({ id, book }: Customer, { credits }: PlanTerms, at: string): void {
+    book.expire(at, this.#openPeriods(id, at));
     book.credit(credits * 100, {
       expiry: new Date(Date.parse(at) + 40 * 86_400_000).toISOString(),
     });
@@ -254,9 +256,23 @@ export class Company {
     await this.#bookMonth(from, to);
   }
 
+  /** Ends of the customer's periods whose invoices were not issued before a time. */
+  #openPeriods(customerId: string, at: string): string[] {
+    return this.#cycles
+      .filter(
+        ({ customer_id, invoice_status, period_end, finalized_at }) =>
+          customer_id === customerId &&
+          (invoice_status === 'DRAFT' || finalized_at >= at) &&
+          period_end <= at,
+      )
+      .map(({ period_end }) => period_end);
+  }
+
   /** Books grants, prepaid credits of issued invoices and expiries in the order of their times. */
   async #bookMonth(from: string, to: string): Promise<void> {
-    const issued = (await this.everyInvoice()).filter(
+    const invoices = await this.everyInvoice();
+    this.#cycles = invoices.filter(({ billing_reason }) => billing_reason === 'SUBSCRIPTION_CYCLE');
+    const issued = invoices.filter(
       ({ finalized_at }) => finalized_at !== null && finalized_at > from && finalized_at <= to,
     );
     const events: { at: string; rank: number; book(): void }[] = issued.map((invoice) => ({
@@ -273,7 +289,7 @@ export class Company {
         }
     events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.rank - b.rank));
     for (const event of events) event.book();
-    for (const { book } of this.customers) book.expire(to);
+    for (const { id, book } of this.customers) book.expire(to, this.#openPeriods(id, to));
   }
 
   /** An invoice that the jobs issued, or a command: its total from the plan's terms, and the credits that pay it. */
@@ -284,9 +300,10 @@ export class Company {
     if (mine.total !== null) return;
     if (subscription === undefined) throw new Error(`invoice ${invoice.id} is of no one`);
     const { usage, fee } = expectedCharge(customer, subscription, invoice);
-    customer.book.expire(invoice.finalized_at);
-    const prepaid = Math.min(customer.book.spendable(invoice.finalized_at), usage);
-    mine.taken = customer.book.debit(prepaid, invoice.finalized_at);
+    const open = this.#openPeriods(customer.id, invoice.finalized_at);
+    customer.book.expire(invoice.finalized_at, open);
+    const prepaid = Math.min(customer.book.spendable(invoice.finalized_at, open), usage);
+    mine.taken = customer.book.debit(prepaid, invoice.finalized_at, open);
     mine.prepaid = prepaid;
     mine.total = usage + fee - prepaid;
   }
@@ -330,7 +347,7 @@ export class Company {
     if (purchase === null || purchase.isDone || total === null || invoice.isVoid) return;
     if (this.paid(invoice) < total - invoice.adjusted) return;
     purchase.isDone = true;
-    customer.book.expire(this.now);
+    customer.book.expire(this.now, this.#openPeriods(customer.id, this.now));
     customer.book.credit(purchase.credits, { reference: invoice.id });
   }
 
@@ -374,7 +391,7 @@ export class Company {
 
   /** One random command of a customer or of a person of the company. */
   async act(customer: Customer): Promise<void> {
-    customer.book.expire(this.now);
+    customer.book.expire(this.now, this.#openPeriods(customer.id, this.now));
     const { body } = await this.#post('/v1/invoices/search', {
       customer_id: customer.id, invoice_status: ['FINALIZED'], limit: 200,
     }); // prettier-ignore

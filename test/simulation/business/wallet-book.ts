@@ -46,17 +46,20 @@ export class WalletBook {
     });
   }
 
-  /** What can be spent at a time. */
-  spendable(at: string): number {
-    return this.#blocks.reduce((sum, { left, expiry }) => sum + (expiry > at ? left : 0), 0);
+  /** What can be spent at a time. `open` are ends of periods whose invoices are not issued yet. */
+  spendable(at: string, open: readonly string[]): number {
+    return this.#blocks.reduce(
+      (sum, { left, expiry }) => sum + (isUsable(expiry, at, open) ? left : 0),
+      0,
+    );
   }
 
   /** By priority, then the next to expire, then the oldest. What is missing is overdrawn. */
-  debit(credits: number, at: string): Taken[] {
+  debit(credits: number, at: string, open: readonly string[] = []): Taken[] {
     const taken: Taken[] = [];
     let missing = credits;
     const usable = this.#blocks
-      .filter(({ left, expiry }) => left > 0 && expiry > at)
+      .filter(({ left, expiry }) => left > 0 && isUsable(expiry, at, open))
       .sort(
         (a, b) =>
           (a.priority === b.priority ? 0 : a.priority - b.priority) ||
@@ -98,7 +101,11 @@ export class WalletBook {
   }
 
   /** Writes off what has expired by a time. */
-  expire(at: string): void {
-    for (const block of this.#blocks) if (block.expiry <= at) block.left = 0;
+  expire(at: string, open: readonly string[]): void {
+    for (const block of this.#blocks) if (!isUsable(block.expiry, at, open)) block.left = 0;
   }
 }
+
+/** Expired credits are held for the invoice of a period that ended before they expired (money 2.7.4). */
+const isUsable = (expiry: string, at: string, open: readonly string[]): boolean =>
+  expiry > at || open.some((end) => end <= expiry);
