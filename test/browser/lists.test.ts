@@ -36,6 +36,18 @@ describeInBrowser('lists and names', (executable) => {
     await page.context().close();
   });
 
+  test('a day is typed into a filter key by key', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    await page.goto(`${base}/events`);
+    await page.getByLabel('From').focus();
+    await page.keyboard.type('10012026', { delay: 50 });
+    await page.waitForURL(/[?&]from=2026-10-01/);
+    expect(await page.getByLabel('From').inputValue()).toBe('2026-10-01');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('credits are aligned by the point', async () => {
     const { page, problems } = await shown.signedIn();
     const base = page.url().replace(/\/$/, '');

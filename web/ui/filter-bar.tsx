@@ -109,7 +109,10 @@ export function ChoiceFilter({
   );
 }
 
-/** A day as `YYYY-MM-DD`. */
+/** The browser reports the years 2, 20 and 202 while somebody types 2026. */
+const FIRST_DAY = '1000-01-01';
+
+/** A day as `YYYY-MM-DD`. Reports a day only when its year has four digits. */
 export function DayFilter({
   label,
   value,
@@ -119,10 +122,20 @@ export function DayFilter({
   readonly value: string;
   readonly onChange: (value: string) => void;
 }) {
+  // The address changes later than the field, which would lose what was typed.
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
   return (
     <label className={styles.choice}>
       <span>{label}</span>
-      <input type="date" value={value} onChange={(event) => onChange(event.target.value)} />
+      <input
+        type="date"
+        value={typed}
+        onChange={({ target: { value: day } }) => {
+          setTyped(day);
+          if (day === '' || day >= FIRST_DAY) onChange(day);
+        }}
+      />
     </label>
   );
 }
