@@ -137,6 +137,10 @@ function lineAnswer(record: InvoiceLineRecord, isExplained: boolean): InvoiceLin
   return {
     ...fields,
     quantity: quantityText(record.quantity),
+    adjusted_entitlement_quantity:
+      record.adjusted_entitlement_quantity === null
+        ? null
+        : quantityText(record.adjusted_entitlement_quantity),
     explanation: isExplained ? explanation : null,
     usage_analytics: null,
     usage_breakdown: null,

@@ -69,12 +69,40 @@ export async function touchLoginFailure(tx: Transaction, subject: Buffer): Promi
   await tx`update login_failures set failed_at = failed_at where subject = ${subject}`;
 }
 
-/** Inserts a tenant, its first person and its first environment. Times are ISO 8601. */
+/** Times are ISO 8601. */
+interface Created {
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+interface CreatedBy extends Created {
+  readonly created_by: string;
+  readonly updated_by: string;
+}
+
+export interface TenantRows {
+  readonly tenant: Created & { readonly id: string; readonly name: string };
+  readonly user: CreatedBy & {
+    readonly id: string;
+    readonly tenant_id: string;
+    readonly email: string;
+    readonly type: 'user';
+    readonly roles: string[];
+    readonly password_hash: string | null;
+  };
+  readonly environment: CreatedBy & {
+    readonly id: string;
+    readonly tenant_id: string;
+    readonly name: string;
+    readonly type: 'development';
+  };
+}
+
+/** Inserts a tenant, its first person and its first environment. */
 export async function insertTenant(
   tx: Transaction,
-  rows: { readonly tenant: object; readonly user: object; readonly environment: object },
+  { tenant, user, environment }: TenantRows,
 ): Promise<void> {
-  await tx`insert into tenants ${tx(rows.tenant as never)}`;
-  await tx`insert into users ${tx(rows.user as never)}`;
-  await tx`insert into environments ${tx(rows.environment as never)}`;
+  await tx`insert into tenants ${tx(tenant)}`;
+  await tx`insert into users ${tx(user)}`;
+  await tx`insert into environments ${tx(environment)}`;
 }
