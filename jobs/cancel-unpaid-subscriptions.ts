@@ -1,7 +1,9 @@
 import { cancelUnpaid } from '../api/billing/subscriptions/cancel-unpaid.ts';
-import { unpaidTimes } from '../api/billing/subscriptions/unpaid-repository.ts';
-import { unpaidSubscriptions } from '../api/billing/subscriptions/unpaid-repository.ts';
-import { scopesThatCancelUnpaid } from '../api/billing/subscriptions/unpaid-repository.ts';
+import {
+  scopesThatCancelUnpaid,
+  unpaidSubscriptions,
+  unpaidTimes,
+} from '../api/billing/subscriptions/unpaid-repository.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import type { Scope } from '../postgres/client.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';

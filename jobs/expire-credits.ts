@@ -1,8 +1,10 @@
 import type { BillingDeps } from '../api/deps.ts';
 import { expireCredits as expireWallet } from '../api/billing/wallets/expire-credits.ts';
-import { walletsWithExpiredCredits } from '../api/billing/wallets/expiry-repository.ts';
-import { creditExpiryTimes } from '../api/billing/wallets/expiry-repository.ts';
-import { scopesWithExpiredCredits } from '../api/billing/wallets/expiry-repository.ts';
+import {
+  creditExpiryTimes,
+  scopesWithExpiredCredits,
+  walletsWithExpiredCredits,
+} from '../api/billing/wallets/expiry-repository.ts';
 import type { Scope } from '../postgres/client.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import type { Job, JobRun } from './job.ts';

@@ -1,10 +1,14 @@
 import { syncPayment } from '../api/billing/payments/dispatch-payment.ts';
-import { unansweredTimes } from '../api/billing/payments/reconcile-repository.ts';
-import { paymentsToReconcile } from '../api/billing/payments/reconcile-repository.ts';
+import {
+  paymentsToReconcile,
+  unansweredTimes,
+} from '../api/billing/payments/reconcile-repository.ts';
 import { dispatchRefund } from '../api/billing/refunds/settle-refund.ts';
-import { touchRefund } from '../api/billing/refunds/reconcile-repository.ts';
-import { unansweredRefundTimes } from '../api/billing/refunds/reconcile-repository.ts';
-import { refundsToReconcile } from '../api/billing/refunds/reconcile-repository.ts';
+import {
+  refundsToReconcile,
+  touchRefund,
+  unansweredRefundTimes,
+} from '../api/billing/refunds/reconcile-repository.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import type { Job } from './job.ts';
 

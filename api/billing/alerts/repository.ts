@@ -168,6 +168,7 @@ export async function settingsOfSubscriptions(
        and (parent_entity_id = any(${ids}) or (entity_type = 'subscription' and entity_id = any(${ids})))
      order by id`;
 }
+
 export async function grantingSubscriptions(
   db: Db,
   scope: Scope,

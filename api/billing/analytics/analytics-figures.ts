@@ -4,10 +4,13 @@ import {
   type UsageQuery,
   type UsageRow,
 } from '../../../domain/metering/usage.ts';
-import { type BucketSize, type UsageWindow } from '../../../domain/time/usage-windows.ts';
+import {
+  type BucketSize,
+  type UsageWindow,
+  windowStart,
+} from '../../../domain/time/usage-windows.ts';
 import { Decimal, ZERO } from '../../../domain/money.ts';
 import { rate } from '../../../domain/pricing/rate.ts';
-import { windowStart } from '../../../domain/time/usage-windows.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { UsageAnalyticsPoint } from '../../../schemas/usage-analytics.ts';
 import { groupBy } from '../../conventions/group-by.ts';

@@ -8,7 +8,6 @@ import { findSubscriptions } from '../records/subscription-repository.ts';
  * Features with an enabled alert, and those with a last state other than `ok` for the wallet. `walletId` is an
  * id, or the expression of one.
  */
-
 export const watchedFeatures = (db: Db, scope: Scope, walletId: string | Fragment): Fragment => db`
     select * from (
       select f.id, f.alert_settings,
@@ -24,7 +23,6 @@ export const watchedFeatures = (db: Db, scope: Scope, walletId: string | Fragmen
  * an automatic top-up. A wallet that never held credits is not evaluated, because its balance has not fallen.
  * One statement, because every command on a wallet asks it.
  */
-
 export async function findWatched(
   db: Db,
   scope: Scope,
@@ -56,6 +54,7 @@ export async function findWatched(
             and t.transaction_status = 'completed')`;
   return new Set(rows.map(({ id }) => id));
 }
+
 export async function topUpHistory(db: Db, scope: Scope, walletId: string) {
   const rows = await db<
     { credit_amount: string; is_auto: boolean; is_pending: boolean; created_at: string }[]
@@ -73,8 +72,8 @@ export async function topUpHistory(db: Db, scope: Scope, walletId: string) {
     last_auto_top_up_at: last?.created_at ?? null,
   };
 }
-/** Running subscriptions of these payers that have invoices of their own. */
 
+/** Running subscriptions of these payers that have invoices of their own. */
 export async function runningSubscriptions(db: Db, scope: Scope, payers: readonly string[]) {
   if (payers.length === 0) return [];
   const rows = await db<{ id: string }[]>`
@@ -88,6 +87,7 @@ export async function runningSubscriptions(db: Db, scope: Scope, payers: readonl
     rows.map(({ id }) => id),
   );
 }
+
 /** Open invoices of the customers, the rows of each price type added up. */
 export async function claimingInvoices(
   db: Db,

@@ -1,8 +1,7 @@
 import { inScope, type Transaction } from '../../../postgres/client.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
-import type { GatedInvoice } from '../../deps.ts';
+import type { BillingDeps, GatedInvoice } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
-import type { BillingDeps } from '../../deps.ts';
 import { voidLocked } from '../invoices/void-invoice.ts';
 import { discardDraft, giveBackRedemptions } from '../subscriptions/discard-draft.ts';
 import { undoPurchase } from '../wallets/undo-purchase.ts';

@@ -1,7 +1,6 @@
-import type { Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { WebhookEventType } from '../../../schemas/webhooks/event-types.ts';
-import type { Scope } from '../../../postgres/client.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';

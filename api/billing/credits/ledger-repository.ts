@@ -7,6 +7,7 @@ import { inScope, type Scope, type Transaction } from '../../../postgres/client.
 export interface ChangedBlock extends CreditBlock {
   readonly updated_by: string;
 }
+
 export async function writeBalances(
   tx: Transaction,
   caller: Caller,
@@ -27,6 +28,7 @@ export async function writeBalances(
               updated_by)
      where ${inScope(tx, caller.scope, 'w')} and w.id = v.id`;
 }
+
 export async function writeBlocks(
   tx: Transaction,
   scope: Scope,

@@ -9,6 +9,7 @@ export interface Billed {
   /** Creation time of the newest invoice. */
   readonly latest: string;
 }
+
 export type Open = OpenInvoice & { readonly due_date: string | null };
 const finalized = (db: Db, scope: Scope, customerId: string) => db`
   ${inScope(db, scope, 'i')} and i.customer_id = ${customerId}
@@ -18,6 +19,7 @@ export function billedByCurrency(db: Db, scope: Scope, customerId: string): Prom
     select currency, sum(total) as total, count(*)::int as count, max(created_at) as latest
       from invoices i where ${finalized(db, scope, customerId)} group by currency`;
 }
+
 /** Finalized invoices with an open amount, the rows of each price type added up. */
 export async function openInvoices(db: Db, scope: Scope, customerId: string): Promise<Open[]> {
   return await db<Open[]>`
@@ -27,6 +29,7 @@ export async function openInvoices(db: Db, scope: Scope, customerId: string): Pr
      where ${finalized(db, scope, customerId)} and i.amount_remaining > 0
        and i.payment_status <> 'SUCCEEDED'`;
 }
+
 /** Currencies of the subscriptions that have not ended, oldest first. */
 export async function subscribedCurrencies(
   db: Db,

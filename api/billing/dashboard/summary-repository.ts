@@ -29,6 +29,7 @@ export function invoiceFigures(db: Db, scope: Scope, range: Range, at: Instant) 
            ${within(db, 'finalized_at', range)}
      group by currency`;
 }
+
 /** Payments that succeeded in the range. Credits of a wallet were paid for earlier and do not count. */
 export function paymentFigures(db: Db, scope: Scope, range: Range) {
   return db<(Pick<Figures, 'collected_amount'> & { currency: string })[]>`

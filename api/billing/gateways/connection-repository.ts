@@ -5,7 +5,6 @@ import { ADAPTED_PROVIDERS } from './open-gateway.ts';
  * The published connection to a provider; null if there is none. 400 if there are several: the caller chooses
  * one.
  */
-
 export async function findGatewayConnection(
   db: Db,
   scope: Scope,
@@ -21,8 +20,8 @@ export async function findGatewayConnection(
   if (rows.length > 1 && provider === null) return null;
   return rows[0] ?? null;
 }
-/** The published connections to a provider, at most two: enough to tell whether there is exactly one. */
 
+/** The published connections to a provider, at most two: enough to tell whether there is exactly one. */
 export function connectionsTo(
   db: Db,
   scope: Scope,
@@ -33,8 +32,8 @@ export function connectionsTo(
      where ${inScope(db, scope)} and provider_type = ${provider} and status = 'published'
      limit 2`;
 }
-/** The adapted providers to which the environment has a published connection. */
 
+/** The adapted providers to which the environment has a published connection. */
 export async function connectedProviders(db: Db, scope: Scope): Promise<string[]> {
   const rows = await db<{ provider_type: string }[]>`
     select distinct provider_type from connections

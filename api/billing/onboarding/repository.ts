@@ -1,7 +1,5 @@
-import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
-import { inScope } from '../../../postgres/client.ts';
-import type { ClockRef, Timeline } from '../../../postgres/tables/test-clocks.ts';
-import { ownedBy } from '../../../postgres/tables/test-clocks.ts';
+import { type Db, inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { type ClockRef, ownedBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 import type { OnboardingAction } from '../../../schemas/settings/workflows.ts';
 
 /** An onboarding with open actions, and the time of its customer. */

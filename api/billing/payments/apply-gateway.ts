@@ -2,7 +2,7 @@ import { decimal } from '../../../domain/money.ts';
 import { canMovePayment } from '../../../domain/states/payment.ts';
 import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
 import type { GatewayPayment } from '../../../platform/gateways/gateway.ts';
-import type { Transaction } from '../../../postgres/client.ts';
+import { inScope, type Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
@@ -18,7 +18,6 @@ import {
   insertPayment,
   updatePayment,
 } from '../records/payment-repository.ts';
-import { inScope } from '../../../postgres/client.ts';
 import { savePaymentMethod } from '../payment-methods/save-payment-method.ts';
 import { creditForPayment, returnMoney } from '../refunds/return-money.ts';
 import { movePaymentTo, type LockedPayment } from './settle-payment.ts';

@@ -22,6 +22,7 @@ export async function paymentOf(
      order by gateway_payment_id nulls last limit 1`;
   return row?.id ?? null;
 }
+
 export async function refundOf(
   db: Db,
   { scope }: OpenGateway,
@@ -35,6 +36,7 @@ export async function refundOf(
        and (gateway_refund_id = ${gatewayRefundId} or id = ${reference ?? ''})`;
   return row ?? null;
 }
+
 /** False if the event was handled before. Waits for a transaction that is handling it now. */
 export async function claimEvent(
   tx: Transaction,

@@ -15,6 +15,7 @@ export async function tokenOf(db: Db, scope: Scope, paymentId: string): Promise<
      order by attempt_number desc limit 1`;
   return row?.token ?? null;
 }
+
 /**
  * A payment whose gateway has been asked and has not said how it ended, or that was voided less than a day before
  * its gateway was last asked: a page may have been paid meanwhile, and the event about it may be lost.
@@ -37,7 +38,6 @@ const askAgainAt = (db: Db): Fragment => {
   return db`${last} + greatest(interval '30 seconds', least(${last} - ${since}, interval '1 day'))`;
 };
 /** Payments whose gateway is asked again, oldest first. */
-
 export async function paymentsToReconcile(
   db: Db,
   due: Timeline,
@@ -49,8 +49,8 @@ export async function paymentsToReconcile(
        and ${livesBy(db, due, db`p.customer_id`)}
      order by p.created_at limit ${limit}`;
 }
-/** When gateways are asked again about payments of the clock's customers. */
 
+/** When gateways are asked again about payments of the clock's customers. */
 export const unansweredTimes = (db: Db, clock: ClockRef): Fragment => db`
   select ${askAgainAt(db)} as at
     from customers c join payments p on p.customer_id = c.id

@@ -11,8 +11,7 @@ import {
 } from '../../../schemas/portal-payments.ts';
 import { CheckoutSession } from '../../../schemas/checkout.ts';
 import { notFound } from '../../../domain/errors.ts';
-import type { PaymentMethod } from '../../../schemas/payment-method.ts';
-import { PaymentMethodSearch } from '../../../schemas/payment-method.ts';
+import { type PaymentMethod, PaymentMethodSearch } from '../../../schemas/payment-method.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { UpdateWalletBody } from '../../../schemas/wallet-requests.ts';

@@ -8,7 +8,6 @@ const isGrouped = (db: Db, scope: Scope, parentIds: readonly string[]) => db`
   and subscription_type = 'grouped_invoicing' and subscription_status <> 'cancelled'
   and status = 'published'`;
 /** Grouped subscriptions of the parents that have not ended, in id order. */
-
 export function groupedOf(
   db: Db,
   scope: Scope,
@@ -18,8 +17,8 @@ export function groupedOf(
   return db<SubscriptionRow[]>`
     select * from subscriptions where ${isGrouped(db, scope, parentIds)} order by id`;
 }
-/** The same, locked. */
 
+/** The same, locked. */
 export function lockGrouped(
   tx: Transaction,
   scope: Scope,
@@ -29,8 +28,8 @@ export function lockGrouped(
   return tx<SubscriptionRow[]>`
     select * from subscriptions where ${isGrouped(tx, scope, parentIds)} order by id for update`;
 }
-/** Inherited subscriptions of a parent that have not ended, with the external ids of their customers. */
 
+/** Inherited subscriptions of a parent that have not ended, with the external ids of their customers. */
 export function inheritedOf(
   db: Db,
   scope: Scope,
@@ -44,8 +43,8 @@ export function inheritedOf(
        and s.status = 'published'
      order by s.id`;
 }
-/** Customers who use the subscriptions of others, also formerly, by parent. */
 
+/** Customers who use the subscriptions of others, also formerly, by parent. */
 export function pooledCustomers(
   db: Db,
   scope: Scope,
@@ -59,8 +58,8 @@ export function pooledCustomers(
        and s.subscription_type = 'inherited' and s.status = 'published'
      order by s.id`;
 }
-/** A running subscription of the customer to the plan; null without one. */
 
+/** A running subscription of the customer to the plan; null without one. */
 export async function findRunningOfPlan(
   db: Db,
   scope: Scope,
@@ -76,8 +75,8 @@ export async function findRunningOfPlan(
      limit 1`;
   return row ?? null;
 }
-/** The grouped subscription bills itself from now on: its running period too. */
 
+/** The grouped subscription bills itself from now on: its running period too. */
 export async function releaseGrouped(
   tx: Transaction,
   scope: Scope,

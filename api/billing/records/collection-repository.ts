@@ -164,6 +164,7 @@ export async function pendingCancellations(
        and ${livesBy(db, timeline, db`invoice_collections.customer_id`)}
      order by updated_at, invoice_id limit ${limit}`;
 }
+
 export async function hasChargeInFlight(
   db: Db,
   scope: Scope,

@@ -51,6 +51,7 @@ export interface Move {
   readonly from: string | null;
   readonly to: string | null;
 }
+
 /** Moves what ends and begins at a boundary: line items, their own prices, and coupons. */
 export async function moveBoundary(
   tx: Transaction,

@@ -135,6 +135,7 @@ export function searchSchedules(
     search,
   });
 }
+
 export async function isPlanChangePending(
   tx: Transaction,
   scope: Scope,

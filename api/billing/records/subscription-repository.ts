@@ -1,7 +1,13 @@
 import { notFound } from '../../../domain/errors.ts';
-import type { Db, Fragment, Scope, Transaction } from '../../../postgres/client.ts';
+import {
+  type Db,
+  type Fragment,
+  inScope,
+  oneOf,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
 import { jsonOf } from '../../../postgres/parameters.ts';
-import { inScope, oneOf } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import {

@@ -1,7 +1,6 @@
-import { BillingError, invalidOperation } from '../../../domain/errors.ts';
+import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { assertRetryable, refundCapacity } from '../../../domain/invoicing/refunds.ts';
 import { isRounded } from '../../../domain/currency.ts';
-import { invalidField } from '../../../domain/errors.ts';
 import { decimal, type Decimal } from '../../../domain/money.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';

@@ -12,7 +12,6 @@ import type { BillingDeps } from '../../deps.ts';
 const askAgainAt = (db: Db): Fragment => db`
   r.updated_at + greatest(interval '30 seconds', least(r.updated_at - r.created_at, interval '1 day'))`;
 /** Refunds whose gateway is asked again, oldest first. */
-
 export async function refundsToReconcile(
   db: Db,
   due: Timeline,
@@ -24,13 +23,12 @@ export async function refundsToReconcile(
        and ${livesBy(db, due, db`r.customer_id`)}
      order by r.created_at limit ${limit}`;
 }
-/** When gateways are asked again about open refunds of the clock's customers. */
 
+/** When gateways are asked again about open refunds of the clock's customers. */
 export const unansweredRefundTimes = (db: Db, clock: ClockRef): Fragment => db`
   select ${askAgainAt(db)} as at from customers c join refunds r on r.customer_id = c.id
    where ${ownedBy(db, clock, 'r')} and r.refund_status in ('PENDING', 'PROCESSING')`;
 /** Updates the time of the last check, so that the next page has other refunds. */
-
 export async function touchRefund(
   db: Db,
   deps: Pick<BillingDeps, 'clock'>,

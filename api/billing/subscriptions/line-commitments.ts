@@ -1,6 +1,5 @@
 import { BillingError, invalidField } from '../../../domain/errors.ts';
-import type { CommitmentFields } from '../../../domain/pricing/commitment.ts';
-import { commitmentTerms } from '../../../domain/pricing/commitment.ts';
+import { type CommitmentFields, commitmentTerms } from '../../../domain/pricing/commitment.ts';
 import { decimal } from '../../../domain/money.ts';
 import {
   validateLineCommitment,

@@ -1,8 +1,11 @@
 import { invalidField, notFound } from '../../../domain/errors.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
-import { findEntitlementsOfAll, getEntitlement } from '../../catalog/entitlements/repository.ts';
-import type { EntitlementRow } from '../../catalog/entitlements/repository.ts';
+import {
+  type EntitlementRow,
+  findEntitlementsOfAll,
+  getEntitlement,
+} from '../../catalog/entitlements/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 

@@ -8,6 +8,7 @@ export interface PlanOfChange {
   readonly description: string | null;
   readonly status: string;
 }
+
 export async function planOf(
   db: Db,
   { scope }: Caller,

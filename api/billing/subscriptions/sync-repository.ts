@@ -13,14 +13,13 @@ const syncable = (db: Db, scope: Scope, planId: string): Fragment => db`
   ${inScope(db, scope)} and plan_id = ${planId} and status = 'published'
   and subscription_status = any(${LIVE}) and subscription_type <> 'inherited'`;
 /** Number of running subscriptions of the plan. */
-
 export async function countSyncable(db: Db, scope: Scope, planId: string): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::integer as count from subscriptions where ${syncable(db, scope, planId)}`;
   return row!.count;
 }
-/** Ids of the plan's running subscriptions in id order, after one id. */
 
+/** Ids of the plan's running subscriptions in id order, after one id. */
 export async function syncableSubscriptions(
   db: Db,
   scope: Scope,
@@ -39,6 +38,7 @@ export async function syncableSubscriptions(
      limit ${page.limit}`;
   return rows.map(({ id }) => id);
 }
+
 /** Start of the oldest period that is not finalized: nothing before it changes. */
 export async function openFrom(
   tx: Transaction,
@@ -52,6 +52,7 @@ export async function openFrom(
   const start = row?.start ?? current_period_start;
   return start < current_period_start ? start : current_period_start;
 }
+
 /** Whether the plan has prices newer than the subscription's last price sync (billing 2.8). */
 export async function isBehindPlan(db: Db, scope: Scope, row: SubscriptionRow): Promise<boolean> {
   const [found] = await db`

@@ -19,7 +19,6 @@ const unpaid = (db: Db): Fragment => db`
    where v.key = 'subscription_config' and v.status = 'published'
      and (v.value ->> 'auto_cancellation_enabled')::boolean`;
 /** Environments whose setting `subscription_config` ends subscriptions that are never paid, in id order. */
-
 export async function scopesThatCancelUnpaid(db: Db): Promise<Scope[]> {
   return await db<Scope[]>`
     select tenant_id, environment_id
@@ -28,11 +27,11 @@ export async function scopesThatCancelUnpaid(db: Db): Promise<Scope[]> {
        and (value ->> 'auto_cancellation_enabled')::boolean
      order by tenant_id, environment_id`;
 }
+
 /**
  * The next incomplete subscriptions whose first invoice has had no payment `grace_period_days` after its due
  * date, in id order (billing 10.3).
  */
-
 export async function unpaidSubscriptions(
   db: Db,
   scope: Scope,
@@ -47,8 +46,8 @@ export async function unpaidSubscriptions(
      order by u.id
      limit ${limit}`;
 }
-/** When unpaid subscriptions of the clock's customers end. */
 
+/** When unpaid subscriptions of the clock's customers end. */
 export const unpaidTimes = (db: Db, clock: ClockRef): Fragment => db`
   select u.at from (${unpaid(db)}) u join customers c on c.id = u.customer_id
    where ${ownedBy(db, clock, 'u')}`;

@@ -24,19 +24,19 @@ export async function openPeriods(
      where ${inScope(db, scope)} and customer_id = ${customerId} and status = 'published'
        and invoice_status = 'DRAFT' and period_end is not null`;
 }
+
 export async function scopesWithExpiredCredits(db: Db, due: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`
     select distinct tenant_id, environment_id from wallet_transactions
      where credits_available > 0 and expiry_date is not null and expiry_date <= ${due.at}
        and ${livesBy(db, due, db`wallet_transactions.customer_id`)}`;
 }
-/** When credits of the clock's customers expire. */
 
+/** When credits of the clock's customers expire. */
 export const creditExpiryTimes = (db: Db, clock: ClockRef): Fragment => db`
   select t.expiry_date as at from customers c join wallet_transactions t on t.customer_id = c.id
    where ${ownedBy(db, clock, 't')} and t.credits_available > 0 and t.expiry_date is not null`;
 /** Wallets of the environment with an expired block, after that id, by id. */
-
 export async function walletsWithExpiredCredits(
   db: Db,
   scope: Scope,

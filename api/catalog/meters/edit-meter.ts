@@ -1,8 +1,7 @@
 import { invalidField } from '../../../domain/errors.ts';
 import { mergeFilters } from '../../../domain/metering/merge-filters.ts';
 import { assertMeterSpec } from '../../../domain/metering/meter-rules.ts';
-import type { Scope, Transaction } from '../../../postgres/client.ts';
-import { inScope } from '../../../postgres/client.ts';
+import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
 import type { Meter, UpdateMeterBody } from '../../../schemas/meter.ts';
 import type { BillingDeps } from '../../deps.ts';

@@ -1,5 +1,4 @@
-import type { BucketSize } from '../../../domain/time/usage-windows.ts';
-import { windowsWithin, windowStart } from '../../../domain/time/usage-windows.ts';
+import { type BucketSize, windowStart, windowsWithin } from '../../../domain/time/usage-windows.ts';
 
 const window = (bucket_size: BucketSize, timezone = '', billing_anchor: string | null = null) => ({
   bucket_size,

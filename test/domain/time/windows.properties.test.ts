@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { BUCKET_SIZES } from '../../../domain/metering/usage.ts';
-import { type BucketSize } from '../../../domain/time/usage-windows.ts';
+import { type BucketSize, windowStart, windowsWithin } from '../../../domain/time/usage-windows.ts';
 import { epochMs, isoText } from '../../../domain/time/instant.ts';
-import { windowsWithin, windowStart } from '../../../domain/time/usage-windows.ts';
 import { zoneOf } from '../../../domain/time/zone.ts';
 import { property } from '../../support/properties.ts';
 import { ALL_ZONES, luxonLocal, luxonOffset } from '../../support/second-calendar.ts';

@@ -1,5 +1,9 @@
 import type { UsageRow } from '../../../domain/metering/usage.ts';
-import type { BucketSize, UsageWindow } from '../../../domain/time/usage-windows.ts';
+import {
+  type BucketSize,
+  type UsageWindow,
+  windowsWithin,
+} from '../../../domain/time/usage-windows.ts';
 import { Decimal, decimal, sum } from '../../../domain/money.ts';
 import {
   applyCommitment,
@@ -11,7 +15,6 @@ import { rateUsageLine } from '../../../domain/pricing/rate-usage-line.ts';
 import { applyTermCommitment } from '../../../domain/pricing/term-commitment.ts';
 import { commitmentWindows } from '../../../domain/pricing/usage-measure.ts';
 import { validateLineCommitment } from '../../../domain/pricing/validate-commitment.ts';
-import { windowsWithin } from '../../../domain/time/usage-windows.ts';
 import type { JsonObject } from '../compare.ts';
 import type { AreaOperations } from '../operation.ts';
 import {

@@ -9,8 +9,7 @@ import {
 } from '../../../domain/wallet/credit-block.ts';
 import type { Consumption } from '../../../domain/wallet/transaction.ts';
 import { creditWallet, debitWallet, type Wallet } from '../../../domain/wallet/wallet.ts';
-import type { Answer } from '../compare.ts';
-import { inAnyOrder } from '../compare.ts';
+import { type Answer, inAnyOrder } from '../compare.ts';
 import type { AreaOperations } from '../operation.ts';
 import { emptyLedger, keep, type WalletLedger } from './wallet-ledger.ts';
 

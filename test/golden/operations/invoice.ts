@@ -18,8 +18,7 @@ import { decimal, Decimal, decimalText, sum, ZERO } from '../../../domain/money.
 import type { PriceType } from '../../../domain/pricing/price.ts';
 import { rateFixedLine } from '../../../domain/pricing/rate-fixed-line.ts';
 import { rateUsageLine } from '../../../domain/pricing/rate-usage-line.ts';
-import type { InvoiceStatus } from '../../../domain/states/invoice.ts';
-import { moveInvoice } from '../../../domain/states/invoice.ts';
+import { type InvoiceStatus, moveInvoice } from '../../../domain/states/invoice.ts';
 import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
 import { chargesOnInvoice, type ChargedLine } from '../../../domain/subscription/charges.ts';
 import { billingPeriods, type BillingSchedule } from '../../../domain/time/billing-periods.ts';

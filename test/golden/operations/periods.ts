@@ -1,6 +1,5 @@
 import { windowStart } from '../../../domain/time/usage-windows.ts';
-import type { RecurringPeriod } from '../../../domain/time/billing-grid.ts';
-import { billingGrid } from '../../../domain/time/billing-grid.ts';
+import { billingGrid, type RecurringPeriod } from '../../../domain/time/billing-grid.ts';
 import { billingAnchor, calendarAnchor } from '../../../domain/time/billing-anchor.ts';
 import {
   billingPeriods,

@@ -1,4 +1,9 @@
-import { invalidField, invalidOperation, notFound } from '../../../../domain/errors.ts';
+import {
+  BillingError,
+  invalidField,
+  invalidOperation,
+  notFound,
+} from '../../../../domain/errors.ts';
 import { associationWindow } from '../../../../domain/invoicing/coupon-association.ts';
 import { redeem } from '../../../../domain/invoicing/coupon-gate.ts';
 import { paidSchedule } from '../../../../domain/subscription/schedule.ts';
@@ -16,7 +21,6 @@ import {
 } from '../../../catalog/coupons/repository.ts';
 import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
-import { BillingError } from '../../../../domain/errors.ts';
 import { lineItemsOf } from '../../records/subscription-repository.ts';
 
 const PATH = 'coupon_params';

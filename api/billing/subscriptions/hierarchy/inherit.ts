@@ -8,9 +8,7 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { lockCustomer, type CustomerRow } from '../../../customers/customers/repository.ts';
 import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
-import { findRunningOfPlan } from '../../records/child-repository.ts';
-import { inheritedOf } from '../../records/child-repository.ts';
-import { groupedOf } from '../../records/child-repository.ts';
+import { findRunningOfPlan, groupedOf, inheritedOf } from '../../records/child-repository.ts';
 import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
 import { changeSubscription, insertSubscription } from '../../records/subscription-repository.ts';
 
