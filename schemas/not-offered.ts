@@ -16,7 +16,7 @@ export const onlyEmpty = (what: string) => ({
   message: `${what} cannot be set in this version; leave it empty`,
 });
 
-/** Whether a value says nothing: none, false, an empty text, list or object. */
+/** Whether a value has no content: undefined, null, false, or an empty text, list or object. */
 export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;

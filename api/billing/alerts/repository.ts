@@ -39,6 +39,7 @@ function stateNow(db: Db): Fragment {
 }
 
 export const getAlertSetting = settings.get;
+
 /** 409 if the entity (with that parent) already has a published setting. */
 export const insertAlertSetting = settings.insert;
 export const updateAlertSettingRow = settings.change;

@@ -18,6 +18,7 @@ export const watchedFeatures = (db: Db, scope: Scope, walletId: string | Fragmen
         from features f
        where ${inScope(db, scope, 'f')} and f.status = 'published' and f.alert_settings is not null) watched
      where (alert_settings ->> 'alert_enabled')::boolean or coalesce(previous, 'ok') <> 'ok'`;
+
 /**
  * The ids of the wallets that are evaluated: a wallet has levels, its environment has, a feature has, or it has
  * an automatic top-up. A wallet that never held credits is not evaluated, because its balance has not fallen.
@@ -55,6 +56,7 @@ export async function findWatched(
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Pending purchases of the wallet, and its automatic top-ups (money 3.4 to 3.8). */
 export async function topUpHistory(db: Db, scope: Scope, walletId: string) {
   const rows = await db<
     { credit_amount: string; is_auto: boolean; is_pending: boolean; created_at: string }[]

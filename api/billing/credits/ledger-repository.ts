@@ -8,6 +8,7 @@ export interface ChangedBlock extends CreditBlock {
   readonly updated_by: string;
 }
 
+/** Writes balances, state and author of wallets that a command changed, in one statement. */
 export async function writeBalances(
   tx: Transaction,
   caller: Caller,
@@ -29,6 +30,7 @@ export async function writeBalances(
      where ${inScope(tx, caller.scope, 'w')} and w.id = v.id`;
 }
 
+/** Writes what is left of the blocks, in one statement. `at` is ISO 8601. */
 export async function writeBlocks(
   tx: Transaction,
   scope: Scope,

@@ -11,9 +11,12 @@ export interface Billed {
 }
 
 export type Open = OpenInvoice & { readonly due_date: string | null };
+
 const finalized = (db: Db, scope: Scope, customerId: string) => db`
   ${inScope(db, scope, 'i')} and i.customer_id = ${customerId}
   and i.invoice_status = 'FINALIZED' and i.status = 'published'`;
+
+/** Sums of the customer's finalized invoices, one row for each currency. */
 export function billedByCurrency(db: Db, scope: Scope, customerId: string): Promise<Billed[]> {
   return db<Billed[]>`
     select currency, sum(total) as total, count(*)::int as count, max(created_at) as latest

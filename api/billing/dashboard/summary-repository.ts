@@ -12,6 +12,7 @@ interface Range {
 const within = (db: Db, column: string, { start, end }: Range): Fragment => db`
   ${start === null ? db`` : db`and ${db(column)} >= ${start}`}
   ${end === null ? db`` : db`and ${db(column)} < ${end}`}`;
+
 /** Invoices issued in the range and still valid; what is open and overdue of them at `at`. */
 export function invoiceFigures(db: Db, scope: Scope, range: Range, at: Instant) {
   const open = db`amount_remaining > 0`;

@@ -2,7 +2,7 @@ import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import { ADAPTED_PROVIDERS } from './open-gateway.ts';
 
 /**
- * The published connection to a provider; null if there is none. 400 if there are several: the caller chooses
+ * The published connection to a provider; null if there is none. 400 if there are several: the request must name
  * one.
  */
 export async function findGatewayConnection(

@@ -23,6 +23,7 @@ export async function paymentOf(
   return row?.id ?? null;
 }
 
+/** Our refund: by its id at the gateway, or by our reference. Null if it is unknown. */
 export async function refundOf(
   db: Db,
   { scope }: OpenGateway,

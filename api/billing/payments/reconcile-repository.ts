@@ -27,6 +27,7 @@ const isUnanswered = (db: Db): Fragment => db`
           and (p.last_synced_at is null or p.last_synced_at - p.voided_at < interval '24 hours'))
   and exists (select from payment_attempts a
                where a.payment_id = p.id and a.gateway_idempotency_token is not null)`;
+
 /**
  * The time after which the gateway is asked again: 30 seconds after the payment was made or voided at first, then
  * after as long as it had been so when it was last asked, at most a day. A payment that stays open for a month is
@@ -37,6 +38,7 @@ const askAgainAt = (db: Db): Fragment => {
   const last = db`greatest(p.last_synced_at, ${since})`;
   return db`${last} + greatest(interval '30 seconds', least(${last} - ${since}, interval '1 day'))`;
 };
+
 /** Payments whose gateway is asked again, oldest first. */
 export async function paymentsToReconcile(
   db: Db,

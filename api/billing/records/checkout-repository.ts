@@ -31,8 +31,10 @@ const sessions = tableOf<CheckoutRecord>({
 });
 
 export const getCheckout = sessions.get;
+
 /** Locks the session. The caller holds the locks of its invoice and payment. */
 export const lockCheckout = sessions.lock;
+
 /** 409 if the target has an active session. */
 export const insertCheckout = sessions.insert;
 export const updateCheckout = sessions.change;

@@ -7,6 +7,7 @@ const isGrouped = (db: Db, scope: Scope, parentIds: readonly string[]) => db`
   ${inScope(db, scope)} and parent_subscription_id = any(${parentIds as string[]}::text[])
   and subscription_type = 'grouped_invoicing' and subscription_status <> 'cancelled'
   and status = 'published'`;
+
 /** Grouped subscriptions of the parents that have not ended, in id order. */
 export function groupedOf(
   db: Db,

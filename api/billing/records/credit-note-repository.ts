@@ -20,6 +20,7 @@ const notes = tableOf<CreditNoteRecord>({
 
 export const getCreditNote = notes.get;
 export const findCreditNotes = notes.find;
+
 /** Locks the credit note. The caller holds the invoice's lock. */
 export const lockCreditNote = notes.lock;
 export const updateCreditNote = notes.change;

@@ -16,6 +16,7 @@ const lines = tableOf<LineItemRow>({
 
 /** The line item, including ended ones. 404 if the id is unknown or belongs to another scope. */
 export const getLineItem = lines.get;
+
 /** Changes a line item. The caller holds the lock of its subscription. */
 export const changeLineItem = lines.change;
 

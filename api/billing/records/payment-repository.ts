@@ -16,8 +16,10 @@ const payments = tableOf(PAYMENTS);
 
 /** The payment, including deleted ones. 404 if the id is unknown or belongs to another scope. */
 export const getPayment = payments.get;
+
 /** Changes a payment. The caller holds its lock. */
 export const updatePayment = payments.change;
+
 /** Locks a published payment. 404 if it is deleted. */
 export const lockPayment = tableOf({ ...PAYMENTS, only: 'published' }).lock;
 

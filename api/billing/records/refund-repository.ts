@@ -12,6 +12,7 @@ const refunds = tableOf<RefundRecord>({
 });
 
 export const getRefund = refunds.get;
+
 /** Changes a refund. The caller holds the payment's lock. */
 export const updateRefund = refunds.change;
 

@@ -11,6 +11,7 @@ import type { BillingDeps } from '../../deps.ts';
 /** As for payments: after 30 seconds at first, then after as long as the refund was open, at most a day. */
 const askAgainAt = (db: Db): Fragment => db`
   r.updated_at + greatest(interval '30 seconds', least(r.updated_at - r.created_at, interval '1 day'))`;
+
 /** Refunds whose gateway is asked again, oldest first. */
 export async function refundsToReconcile(
   db: Db,
@@ -28,6 +29,7 @@ export async function refundsToReconcile(
 export const unansweredRefundTimes = (db: Db, clock: ClockRef): Fragment => db`
   select ${askAgainAt(db)} as at from customers c join refunds r on r.customer_id = c.id
    where ${ownedBy(db, clock, 'r')} and r.refund_status in ('PENDING', 'PROCESSING')`;
+
 /** Updates the time of the last check, so that the next page has other refunds. */
 export async function touchRefund(
   db: Db,

@@ -9,6 +9,7 @@ export interface PlanOfChange {
   readonly status: string;
 }
 
+/** The plan as answers of a plan change name it, archived or not; undefined if it is unknown. */
 export async function planOf(
   db: Db,
   { scope }: Caller,

@@ -12,6 +12,7 @@ export const LIVE = ['active', 'trialing', 'draft', 'incomplete', 'paused'];
 const syncable = (db: Db, scope: Scope, planId: string): Fragment => db`
   ${inScope(db, scope)} and plan_id = ${planId} and status = 'published'
   and subscription_status = any(${LIVE}) and subscription_type <> 'inherited'`;
+
 /** Number of running subscriptions of the plan. */
 export async function countSyncable(db: Db, scope: Scope, planId: string): Promise<number> {
   const [row] = await db<{ count: number }[]>`

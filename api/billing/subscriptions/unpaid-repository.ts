@@ -18,6 +18,7 @@ const unpaid = (db: Db): Fragment => db`
      and i.invoice_status = 'FINALIZED' and i.amount_paid = 0 and i.amount_remaining > 0
    where v.key = 'subscription_config' and v.status = 'published'
      and (v.value ->> 'auto_cancellation_enabled')::boolean`;
+
 /** Environments whose setting `subscription_config` ends subscriptions that are never paid, in id order. */
 export async function scopesThatCancelUnpaid(db: Db): Promise<Scope[]> {
   return await db<Scope[]>`

@@ -25,6 +25,7 @@ export async function openPeriods(
        and invoice_status = 'DRAFT' and period_end is not null`;
 }
 
+/** Environments with expired credits that are not written off. Spans tenants: for the job only. */
 export async function scopesWithExpiredCredits(db: Db, due: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`
     select distinct tenant_id, environment_id from wallet_transactions
@@ -36,7 +37,8 @@ export async function scopesWithExpiredCredits(db: Db, due: Timeline): Promise<S
 export const creditExpiryTimes = (db: Db, clock: ClockRef): Fragment => db`
   select t.expiry_date as at from customers c join wallet_transactions t on t.customer_id = c.id
    where ${ownedBy(db, clock, 't')} and t.credits_available > 0 and t.expiry_date is not null`;
-/** Wallets of the environment with an expired block, after that id, by id. */
+
+/** Ids of the environment's wallets with an expired block, greater than `after`, in id order. */
 export async function walletsWithExpiredCredits(
   db: Db,
   scope: Scope,

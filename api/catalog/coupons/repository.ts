@@ -21,6 +21,7 @@ const coupons = tableOf<Coupon>({
 
 /** The coupon, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getCoupon = coupons.get;
+
 /** Coupons of the scope with these ids, unordered. */
 export const findCoupons = coupons.find;
 export const insertCoupon = coupons.insert;

@@ -26,6 +26,7 @@ const features = tableOf<FeatureRow>({
 
 /** The feature, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getFeature = features.get;
+
 /** Features of the scope with these ids, unordered. */
 export const findFeatures = features.find;
 export const lockFeature = features.lock;

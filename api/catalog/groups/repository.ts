@@ -30,6 +30,7 @@ const groups = tableOf<Group, Omit<Group, 'entity_ids'>>({
 
 /** The group, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getGroup = groups.get;
+
 /** Groups of the scope with these ids, unordered. */
 export const findGroups = groups.find;
 export const insertGroup = groups.insert;

@@ -17,6 +17,7 @@ const priceUnits = tableOf<PriceUnit>({
 
 /** The price unit, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getPriceUnit = priceUnits.get;
+
 /** Price units of the scope with these ids, unordered. */
 export const findPriceUnits = priceUnits.find;
 export const insertPriceUnit = priceUnits.insert;

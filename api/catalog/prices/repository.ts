@@ -38,6 +38,7 @@ const prices = tableOf<PriceRow, NewPriceRow>({
 
 /** The price, including ended ones. 404 if it is unknown or belongs to another scope. */
 export const getPrice = prices.get;
+
 /** Prices of the scope with these ids, unordered. */
 export const findPrices = prices.find;
 export const lockPrice = prices.lock;

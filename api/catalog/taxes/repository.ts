@@ -28,6 +28,7 @@ const rates = tableOf<TaxRate, NewTaxRate>({
 
 /** The rate, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getTaxRate = rates.get;
+
 /** Rates of the scope with these ids, unordered. */
 export const findTaxRates = rates.find;
 export const lockTaxRate = rates.lock;

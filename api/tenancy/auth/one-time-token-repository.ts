@@ -5,6 +5,7 @@ import type { Db } from '../../../postgres/client.ts';
 import { columnsOf } from '../../../postgres/parameters.ts';
 
 const HOUR_MS = 3_600_000;
+
 /** Lifetime of a token, by the way it was issued. */
 const LIFE_MS = {
   email: HOUR_MS,
@@ -13,6 +14,7 @@ const LIFE_MS = {
   first_start: 24 * HOUR_MS,
 } as const;
 export type TokenOrigin = keyof typeof LIFE_MS;
+
 /** An address can be verified as long as the sign-up is pending. */
 export const SIGN_UP_MS = 24 * HOUR_MS;
 

@@ -31,7 +31,7 @@ export async function findPerson(db: Db, email: string): Promise<Person | null> 
   return person ?? null;
 }
 
-/** The active person, locked until the transaction ends; null if there is none. */
+/** Locks the active person until the transaction ends. Null if there is none. */
 export async function lockPerson(tx: Transaction, id: string): Promise<Person | null> {
   const [person] = await tx<Person[]>`
     select ${columns(tx)} from users

@@ -27,6 +27,7 @@ const connections = tableOf<Connection, ConnectionRow>({
 
 export const getConnection = connections.get;
 export const lockConnection = connections.lock;
+
 /** 409 if the provider is a payment gateway and the environment already has a connection to it. */
 export const insertConnection = connections.insert;
 export const updateConnectionRow = connections.change;
