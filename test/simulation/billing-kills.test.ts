@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import type { ChildTask } from '../support/billing-child.ts';
-import { BillingChildren, type Ended } from '../support/billing-children.ts';
+import { databaseUrl, BillingChildren, type Ended } from '../support/billing-children.ts';
 import { createPeriodInvoice } from '../../api/billing/invoices/create-invoice.ts';
 import { claimCommand, type CommandClaim } from '../../postgres/tables/idempotency.ts';
 import { catalogOf, type TestCatalog } from '../support/catalog.ts';
@@ -19,10 +19,7 @@ beforeAll(async () => {
   children = await BillingChildren.create();
   api = await startTestApi();
   catalog = catalogOf(api);
-  const [row] = await api.pool<{ name: string }[]>`select current_database() as name`;
-  const server = new URL(process.env['TEST_POSTGRES_URL']!);
-  server.pathname = `/${row!.name}`;
-  url = server.toString();
+  url = await databaseUrl(api.pool);
 });
 afterAll(async () => {
   await children.close();

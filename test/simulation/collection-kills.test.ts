@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reconcilePayments } from '../../jobs/reconcile-payments.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import type { ChildTask } from '../support/billing-child.ts';
-import { BillingChildren } from '../support/billing-children.ts';
+import { BillingChildren, databaseUrl } from '../support/billing-children.ts';
 import { catalogOf } from '../support/catalog.ts';
 import { WAIT_MS } from '../support/patience.ts';
 
@@ -16,10 +16,7 @@ beforeAll(async () => {
   children = await BillingChildren.create();
   api = await startTestApi();
   await api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
-  const [row] = await api.pool<{ name: string }[]>`select current_database() as name`;
-  const server = new URL(process.env['TEST_POSTGRES_URL']!);
-  server.pathname = `/${row!.name}`;
-  url = server.toString();
+  url = await databaseUrl(api.pool);
 });
 afterAll(async () => {
   await children.close();

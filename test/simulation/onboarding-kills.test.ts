@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import type { ChildTask } from '../support/billing-child.ts';
-import { BillingChildren } from '../support/billing-children.ts';
+import { BillingChildren, databaseUrl } from '../support/billing-children.ts';
 import { catalogOf } from '../support/catalog.ts';
 import { WAIT_MS } from '../support/patience.ts';
 
@@ -11,10 +11,7 @@ let children: BillingChildren;
 beforeAll(async () => {
   children = await BillingChildren.create();
   api = await startTestApi();
-  const [row] = await api.pool<{ name: string }[]>`select current_database() as name`;
-  const server = new URL(process.env['TEST_POSTGRES_URL']!);
-  server.pathname = `/${row!.name}`;
-  url = server.toString();
+  url = await databaseUrl(api.pool);
 });
 afterAll(async () => {
   await children.close();

@@ -1,3 +1,4 @@
+import type { Pool } from '../../postgres/client.ts';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -72,4 +73,12 @@ class Child {
     this.#process.stdin.end();
     await this.#closed;
   }
+}
+
+/** The URL with which a child connects to the database of a pool. */
+export async function databaseUrl(pool: Pool): Promise<string> {
+  const [row] = await pool<{ name: string }[]>`select current_database() as name`;
+  const url = new URL(process.env['TEST_POSTGRES_URL']!);
+  url.pathname = `/${row!.name}`;
+  return url.toString();
 }

@@ -59,18 +59,28 @@ export async function findWatched(
 /** Pending purchases of the wallet, and its automatic top-ups (money 3.4 to 3.8). */
 export async function topUpHistory(db: Db, scope: Scope, walletId: string) {
   const rows = await db<
-    { credit_amount: string; is_auto: boolean; is_pending: boolean; created_at: string }[]
+    {
+      credit_amount: string;
+      is_auto: boolean;
+      is_pending: boolean;
+      has_unpaid_invoice: boolean;
+      created_at: string;
+    }[]
   >`
     select credit_amount, coalesce(metadata ->> 'auto_topup', '') = 'true' as is_auto,
-           transaction_status = 'pending' as is_pending, created_at
-      from wallet_transactions
-     where ${inScope(db, scope)} and wallet_id = ${walletId} and type = 'credit'
+           transaction_status = 'pending' as is_pending, created_at,
+           exists (select from invoices i
+                    where ${inScope(db, scope, 'i')} and i.customer_id = t.customer_id
+                      and i.purchased_transaction_id = t.id and i.invoice_status = 'FINALIZED'
+                      and i.amount_remaining > 0) as has_unpaid_invoice
+      from wallet_transactions t
+     where ${inScope(db, scope, 't')} and wallet_id = ${walletId} and type = 'credit'
        and (transaction_status = 'pending' or metadata ->> 'auto_topup' = 'true')
      order by created_at desc, id desc`;
   const last = rows.find(({ is_auto }) => is_auto);
   return {
     pending: rows.filter(({ is_pending }) => is_pending),
-    has_unpaid_auto_invoice: false,
+    has_unpaid_auto_invoice: rows.some((row) => row.is_auto && row.has_unpaid_invoice),
     last_auto_top_up_at: last?.created_at ?? null,
   };
 }
