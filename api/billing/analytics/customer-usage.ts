@@ -28,7 +28,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { entitlementSources, isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
 import { sourceAnswer } from '../granted-entitlements/granted-features.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
-import { findEmbeddedPlans } from '../../catalog/offers/plan-rows.ts';
+import { findEmbeddedPlans } from '../../catalog/offers/plan-repository.ts';
 import { askUsage, type UsageAsk } from '../../usage/quantities/ask-usage.ts';
 import { figureText } from './cost-shares.ts';
 import { byTime, measureQuotas, runningQuotas } from './granted-quotas.ts';

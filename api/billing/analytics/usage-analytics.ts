@@ -13,7 +13,7 @@ import {
   findFeaturesOfMeters,
   withEmbedded,
 } from '../../catalog/features/repository.ts';
-import { findEmbeddedPlans } from '../../catalog/offers/plan-rows.ts';
+import { findEmbeddedPlans } from '../../catalog/offers/plan-repository.ts';
 import { priceAnswers } from '../../catalog/prices/repository.ts';
 import { lineItemAnswers } from '../records/subscription-answers.ts';
 import { asksOf, figuresOf, type AnalyticsQuestion, type Figures } from './analytics-figures.ts';

@@ -23,7 +23,7 @@ import { lineItemsOf } from '../records/subscription-repository.ts';
 import { billedServices, type BilledService } from '../records/invoice-line-repository.ts';
 import { committedUsage, couponUses } from '../records/subscription-invoice-repository.ts';
 import type { CommittedUsage } from '../../../schemas/invoice.ts';
-import { findPlanRows } from '../../catalog/offers/plan-rows.ts';
+import { findPlanRows } from '../../catalog/offers/plan-repository.ts';
 
 /** A line item with the price that rates it. */
 export interface BilledLine extends LineItemRow {

@@ -9,7 +9,7 @@ import { findCouponAssociationsOf } from '../../catalog/coupons/repository.ts';
 import { findCreditGrantsOf } from '../../catalog/credit-grants/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
-import { findPlanRows } from '../../catalog/offers/plan-rows.ts';
+import { findPlanRows } from '../../catalog/offers/plan-repository.ts';
 import { planAnswers } from '../../catalog/plans/repository.ts';
 import { findPrices, priceAnswers } from '../../catalog/prices/repository.ts';
 import { findPausesOf } from './pause-repository.ts';

@@ -18,7 +18,7 @@ import type {
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { entitlementSources } from '../../catalog/entitlements/entitlement-sources.ts';
 import { findEntitlementsOfAll } from '../../catalog/entitlements/repository.ts';
-import { getAddonRow, type AddonRow } from '../../catalog/offers/addon-rows.ts';
+import { getAddonRow, type AddonRow } from '../../catalog/offers/addon-repository.ts';
 import { findPricesOfEntities, type PriceRow } from '../../catalog/prices/repository.ts';
 import { below } from '../../conventions/bulk-error.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';

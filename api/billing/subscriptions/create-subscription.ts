@@ -18,7 +18,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import type { PriceRow } from '../../catalog/prices/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { insertAddonAssociation } from '../../catalog/offers/addon-associations.ts';
+import { insertAddonAssociation } from '../../catalog/offers/addon-association-repository.ts';
 import { insertEntitlement } from '../../catalog/entitlements/repository.ts';
 import { newAddons } from './addons.ts';
 import { newOverrides } from './override-entitlements.ts';

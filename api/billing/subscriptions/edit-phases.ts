@@ -12,7 +12,7 @@ import type {
   UpdateSubscriptionPhaseBody,
 } from '../../../schemas/subscription-requests.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { findPlanRows } from '../../catalog/offers/plan-rows.ts';
+import { findPlanRows } from '../../catalog/offers/plan-repository.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import {

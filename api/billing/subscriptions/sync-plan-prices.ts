@@ -11,7 +11,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { settlementOf } from '../computing/settlement-currency.ts';
 import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
 import { selectorOf } from '../computing/line-questions.ts';
-import type { PlanRow } from '../../catalog/offers/plan-rows.ts';
+import type { PlanRow } from '../../catalog/offers/plan-repository.ts';
 import {
   findCouponAssociationsOf,
   insertCouponAssociation,

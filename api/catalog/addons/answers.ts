@@ -1,7 +1,7 @@
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { Addon } from '../../../schemas/addon.ts';
 import { offerParts, type OfferEmbeds } from '../offer-parts/offer-parts.ts';
-import type { AddonRow } from '../offers/addon-rows.ts';
+import type { AddonRow } from '../offers/addon-repository.ts';
 
 /** Addons as answered, in the same order, with the requested parts, newest first. */
 export async function addonAnswers(

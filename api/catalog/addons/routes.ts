@@ -22,7 +22,7 @@ import {
   updateAddonRow,
   type AddonFilter,
   type AddonRow,
-} from '../offers/addon-rows.ts';
+} from '../offers/addon-repository.ts';
 
 /** What a single addon embeds: every version of its prices. */
 const READ = {

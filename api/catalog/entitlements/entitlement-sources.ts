@@ -2,7 +2,7 @@ import type { EntitlementSource } from '../../../domain/entitlement/effective-li
 import { earlierOf, laterOf } from '../../../domain/time/instant.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { findAddonAssociationsOf } from '../offers/addon-associations.ts';
+import { findAddonAssociationsOf } from '../offers/addon-association-repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { entitlementHistory, findEntitlementsOfAll, type EntitlementRow } from './repository.ts';
 

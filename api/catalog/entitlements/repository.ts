@@ -6,9 +6,9 @@ import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { Entitlement, entitlementFields } from '../../../schemas/entitlement.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
-import { findEmbeddedAddons } from '../offers/addon-rows.ts';
+import { findEmbeddedAddons } from '../offers/addon-repository.ts';
 import { findFeatures, withEmbedded } from '../features/repository.ts';
-import { findEmbeddedPlans } from '../offers/plan-rows.ts';
+import { findEmbeddedPlans } from '../offers/plan-repository.ts';
 
 /** An entitlement as stored, without embedded records. */
 export type EntitlementRow = z.infer<z.ZodObject<typeof entitlementFields>>;

@@ -8,7 +8,7 @@ import { findEntitlementsOf, insertEntitlement } from '../entitlements/repositor
 import { publishedGroups } from '../groups/repository.ts';
 import { findPricesOfEntities, insertPrice } from '../prices/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { getPlanRow, insertPlan, type PlanRow } from '../offers/plan-rows.ts';
+import { getPlanRow, insertPlan, type PlanRow } from '../offers/plan-repository.ts';
 
 /**
  * Copies a plan under another key with its own prices (those that have not ended, without their keys, each

@@ -1,7 +1,7 @@
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import type { Plan } from '../../../schemas/plan.ts';
 import { offerParts, type OfferEmbeds } from '../offer-parts/offer-parts.ts';
-import type { PlanRow } from '../offers/plan-rows.ts';
+import type { PlanRow } from '../offers/plan-repository.ts';
 
 export interface PlanEmbeds extends OfferEmbeds {
   readonly price_sync_status?: boolean;

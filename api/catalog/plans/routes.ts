@@ -27,7 +27,7 @@ import {
   updatePlanRow,
   withoutChildren,
   type PlanFilter,
-} from '../offers/plan-rows.ts';
+} from '../offers/plan-repository.ts';
 import { hasLiveSubscription, planAnswers } from './repository.ts';
 
 /** What a single plan embeds: every version of its prices. */

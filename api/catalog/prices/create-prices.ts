@@ -19,7 +19,7 @@ import { findMeters } from '../meters/repository.ts';
 import { findPriceUnits, publishedUnitByCode } from '../price-units/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { assertKnownCurrency, currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
-import { getPriceEntity } from './price-entity.ts';
+import { getPriceEntity } from './price-entity-repository.ts';
 import { insertPrice, type NewPriceRow, type PriceRow } from './repository.ts';
 import { widenMeters } from './widen-meters.ts';
 

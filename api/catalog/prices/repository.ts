@@ -5,11 +5,11 @@ import { findPage } from '../../../postgres/search.ts';
 import { byId, tableOf } from '../../../postgres/table.ts';
 import { priceFields, type Price } from '../../../schemas/price.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
-import { findEmbeddedAddons } from '../offers/addon-rows.ts';
+import { findEmbeddedAddons } from '../offers/addon-repository.ts';
 import { findFeaturesOfMeters, withEmbedded } from '../features/repository.ts';
 import { findGroups } from '../groups/repository.ts';
 import { findMeters } from '../meters/repository.ts';
-import { findEmbeddedPlans } from '../offers/plan-rows.ts';
+import { findEmbeddedPlans } from '../offers/plan-repository.ts';
 import { findPriceUnits } from '../price-units/repository.ts';
 
 /** A price as stored, without embedded records. */

@@ -2,7 +2,7 @@ import { moveTask } from '../../../domain/states/task.ts';
 import { inScope, type Transaction } from '../../../postgres/client.ts';
 import type { TaskRow } from '../../../schemas/task.ts';
 import { countSyncable } from '../../billing/subscriptions/sync-repository.ts';
-import { getPlanRow } from '../../catalog/offers/plan-rows.ts';
+import { getPlanRow } from '../../catalog/offers/plan-repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { insertTask } from '../tasks/repository.ts';

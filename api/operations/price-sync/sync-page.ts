@@ -6,7 +6,7 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { TaskRow } from '../../../schemas/task.ts';
 import { syncSubscription } from '../../billing/subscriptions/sync-plan-prices.ts';
 import { syncableSubscriptions } from '../../billing/subscriptions/sync-repository.ts';
-import { getPlanRow } from '../../catalog/offers/plan-rows.ts';
+import { getPlanRow } from '../../catalog/offers/plan-repository.ts';
 import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import type { Caller } from '../../conventions/record.ts';

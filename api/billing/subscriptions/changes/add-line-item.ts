@@ -5,7 +5,7 @@ import { laterOf } from '../../../../domain/time/instant.ts';
 import type { Db, Scope, Transaction } from '../../../../postgres/client.ts';
 import type { AddLineItemBody } from '../../../../schemas/subscription-line-items.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../../schemas/subscription.ts';
-import { findPlanRows } from '../../../catalog/offers/plan-rows.ts';
+import { findPlanRows } from '../../../catalog/offers/plan-repository.ts';
 import { createPrices } from '../../../catalog/prices/create-prices.ts';
 import { findPrices, type PriceRow } from '../../../catalog/prices/repository.ts';
 import type { Caller } from '../../../conventions/record.ts';

@@ -6,7 +6,7 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import {
   changeAddonAssociation,
   findAddonAssociationsOf,
-} from '../../../catalog/offers/addon-associations.ts';
+} from '../../../catalog/offers/addon-association-repository.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';

@@ -13,7 +13,7 @@ import {
   getAddonAssociation,
   insertAddonAssociation,
   lockAddonAssociation,
-} from '../../../catalog/offers/addon-associations.ts';
+} from '../../../catalog/offers/addon-association-repository.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { settlementOf } from '../../computing/settlement-currency.ts';
