@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import ts from 'typescript';
 
 /** Habits that a formatter and a compiler cannot check. Each rule names what to do instead. */
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -20,6 +21,79 @@ function offenders(names: readonly string[], pattern: RegExp): string[] {
     );
   });
 }
+
+/** Whether a tagged template, or a text that begins like a statement, is in the file. */
+function containsSql(name: string): boolean {
+  const statement = /^.\s*(select|insert into|delete from|with \w+ as|update \w+\s+set)\s/i;
+  const find = (node: ts.Node): boolean => {
+    if (ts.isTaggedTemplateExpression(node) && node.tag.getText() !== 'String.raw') return true;
+    const isText = ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+    if (isText && statement.test(node.getText())) return true;
+    return ts.forEachChild(node, find) ?? false;
+  };
+  return find(ts.createSourceFile(name, read(name), ts.ScriptTarget.Latest, true));
+}
+
+/**
+ * Files whose SQL is still to be moved into a repository. The list only shrinks: a file without SQL is taken
+ * out, and no file is added.
+ */
+const STILL_WITH_SQL: readonly string[] = [
+  'api/billing/alerts/create-alert-setting.ts',
+  'api/billing/balances/evaluate-wallet.ts',
+  'api/billing/balances/feature-alerts.ts',
+  'api/billing/checkout/discard-gate.ts',
+  'api/billing/checkout/page.ts',
+  'api/billing/computing/revise-invoice-payment.ts',
+  'api/billing/credits/audit-wallets.ts',
+  'api/billing/credits/ledger.ts',
+  'api/billing/dashboard/revenue.ts',
+  'api/billing/dashboard/summary.ts',
+  'api/billing/gateways/open-gateway.ts',
+  'api/billing/invoices/list-invoices.ts',
+  'api/billing/late-usage/report-late-usage.ts',
+  'api/billing/payments/apply-gateway.ts',
+  'api/billing/payments/receive-event.ts',
+  'api/billing/portal/embedding.ts',
+  'api/billing/records/children.ts',
+  'api/billing/records/payment-notification.ts',
+  'api/billing/subscriptions/activate-subscription.ts',
+  'api/billing/subscriptions/changes/change-coupons.ts',
+  'api/billing/subscriptions/changes/move-line-coupons.ts',
+  'api/billing/subscriptions/changes/schedules.ts',
+  'api/billing/subscriptions/collect-opening.ts',
+  'api/billing/subscriptions/create-subscription.ts',
+  'api/billing/subscriptions/discard-draft.ts',
+  'api/billing/subscriptions/edit-phases.ts',
+  'api/billing/subscriptions/final-draft.ts',
+  'api/billing/subscriptions/read-subscriptions.ts',
+  'api/billing/subscriptions/sync-plan-prices.ts',
+  'api/billing/test-clocks/advance-test-clock.ts',
+  'api/billing/test-clocks/delete-test-clock.ts',
+  'api/billing/wallets/credit-wallet.ts',
+  'api/billing/wallets/freeze-wallet.ts',
+  'api/catalog/addons/in-use.ts',
+  'api/catalog/clone-environment/clone-environment.ts',
+  'api/catalog/credit-grants/create-credit-grant.ts',
+  'api/catalog/credit-grants/end-credit-grant.ts',
+  'api/catalog/credit-grants/upcoming-applications.ts',
+  'api/catalog/entitlements/create-entitlements.ts',
+  'api/catalog/entitlements/fitting.ts',
+  'api/catalog/features/archive-feature.ts',
+  'api/catalog/meters/edit-meter.ts',
+  'api/customers/customers/onboarding.ts',
+  'api/customers/tax-associations/create-tax-association.ts',
+  'api/customers/test-clocks/time-of-names.ts',
+  'api/operations/doctor/store-checks.ts',
+  'api/operations/doctor/tenant-checks.ts',
+  'api/operations/price-sync/request-price-sync.ts',
+  'api/operations/scheduled-tasks/exported-rows.ts',
+  'api/operations/webhooks/attempts.ts',
+  'api/operations/webhooks/compose-disabled-notice.ts',
+  'api/operations/webhooks/endpoints.ts',
+  'api/usage/erasures/erase-customer.ts',
+  'api/usage/events/ended-versions.ts',
+];
 
 describe('tidy', () => {
   test('the tree is not empty', () => expect(sources.length).toBeGreaterThan(10));
@@ -68,10 +142,12 @@ describe('tidy', () => {
     ).toEqual([]);
   });
 
-  test('route files contain no SQL: repositories do', () => {
-    const routes = sources.filter((name) => /^(api|ingest)\/.*routes\.ts$/.test(name));
-    expect(routes.length).toBeGreaterThan(50);
-    expect(offenders(routes, /\b(pool|db|tx|sql)(<[^`]*>)?`/)).toEqual([]);
+  test('only repositories contain SQL', () => {
+    const others = sources.filter(
+      (name) => /^(api|ingest)\//.test(name) && !name.endsWith('repository.ts'),
+    );
+    expect(others.length).toBeGreaterThan(300);
+    expect(others.filter(containsSql)).toEqual(STILL_WITH_SQL);
   });
 
   test('no console.log outside main/: use the logger', () => {
