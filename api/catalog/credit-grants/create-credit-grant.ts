@@ -1,11 +1,17 @@
-import { BillingError, invalidField, notFound } from '../../../domain/errors.ts';
+import { BillingError, invalidField } from '../../../domain/errors.ts';
 import { assertSameRates, validateGrant } from '../../../domain/wallet/credit-grant.ts';
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { CreateCreditGrantBody, CreditGrant } from '../../../schemas/credit-grant.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { grantTerms } from './grant-terms.ts';
-import { findCreditGrantsOf, insertCreditGrant } from './repository.ts';
+import {
+  findCreditGrantsOf,
+  GRANT_OWNERS,
+  insertCreditGrant,
+  lockGrantOwner,
+  type GrantOwner,
+} from './repository.ts';
 
 /**
  * Creates a grant of a plan, an addon or a subscription (money 5.1). Grants of plans and addons are
@@ -18,7 +24,7 @@ export async function createCreditGrant(
   body: CreateCreditGrantBody,
 ): Promise<CreditGrant> {
   const { scope } = caller;
-  const owner = OWNERS[body.scope];
+  const { column } = GRANT_OWNERS[body.scope];
   const grant: CreditGrant = {
     ...newRecord(deps, caller, 'cg'),
     ...grantTerms(body),
@@ -28,21 +34,15 @@ export async function createCreditGrant(
     subscription_id: null,
     addon_association_id: null,
   };
-  const ownerId = body[owner.column];
-  if (!ownerId) throw invalidField(owner.column, `is required with the scope ${body.scope}`);
+  const ownerId = body[column];
+  if (!ownerId) throw invalidField(column, `is required with the scope ${body.scope}`);
   validateGrant(grant, null);
-  const dates = await lockOwner(tx, scope, body.scope, ownerId);
+  const dates = await datesOfLockedOwner(tx, scope, body.scope, ownerId);
   if (body.scope === 'SUBSCRIPTION') validateGrant(grant, dates);
-  const siblings = await findCreditGrantsOf(tx, scope, owner.column, [ownerId]);
+  const siblings = await findCreditGrantsOf(tx, scope, column, [ownerId]);
   assertGrantRates([grant, ...siblings]);
-  return await insertCreditGrant(tx, { ...grant, [owner.column]: ownerId });
+  return await insertCreditGrant(tx, { ...grant, [column]: ownerId });
 }
-
-const OWNERS = {
-  PLAN: { column: 'plan_id', table: 'plans', noun: 'Plan' },
-  ADDON: { column: 'addon_id', table: 'addons', noun: 'Addon' },
-  SUBSCRIPTION: { column: 'subscription_id', table: 'subscriptions', noun: 'Subscription' },
-} as const;
 
 /** The rule names fields of a list of grants; here the fields belong to the body itself. */
 function assertGrantRates(grants: readonly CreditGrant[]): void {
@@ -57,21 +57,15 @@ function assertGrantRates(grants: readonly CreditGrant[]): void {
 
 /**
  * Locks the owner, so that two concurrent grants cannot have different rates. Returns a subscription's dates.
+ * 404 if it is unknown, 400 if it is not published.
  */
-async function lockOwner(
+async function datesOfLockedOwner(
   tx: Transaction,
   scope: Scope,
   grantScope: CreditGrant['scope'],
   id: string,
-): Promise<{ start_date: string; end_date: string | null } | null> {
-  const { table, noun } = OWNERS[grantScope];
-  const isSubscription = grantScope === 'SUBSCRIPTION';
-  const [row] = await tx<{ status: string; start_date: string; end_date: string | null }[]>`
-    select status ${isSubscription ? tx`, start_date, end_date` : tx``}
-      from ${tx(table)}
-     where ${inScope(tx, scope)} and id = ${id}
-       for update`;
-  if (row === undefined) throw notFound(noun, id);
-  if (row.status !== 'published') throw invalidField(OWNERS[grantScope].column, `is ${row.status}`);
-  return isSubscription ? row : null;
+): Promise<GrantOwner['dates']> {
+  const { status, dates } = await lockGrantOwner(tx, scope, grantScope, id);
+  if (status !== 'published') throw invalidField(GRANT_OWNERS[grantScope].column, `is ${status}`);
+  return dates;
 }

@@ -1,10 +1,10 @@
 import { invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { CreditGrant, UpdateCreditGrantBody } from '../../../schemas/credit-grant.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
-import { lockCreditGrant, updateCreditGrantRow } from './repository.ts';
+import { findSubscriptionEnd, lockCreditGrant, updateCreditGrantRow } from './repository.ts';
 
 /**
  * Changes name and metadata, or the end. The end must be in the future and only a subscription's grant has
@@ -80,10 +80,7 @@ async function assertEnd(
 ): Promise<void> {
   if (start_date !== null && end < start_date)
     throw invalidField(path, `must not be before the grant starts at ${start_date}`);
-  const [subscription] = await tx<{ end_date: string | null }[]>`
-    select end_date from subscriptions
-     where ${inScope(tx, scope)} and id = ${subscription_id}`;
-  const last = subscription?.end_date ?? null;
+  const last = await findSubscriptionEnd(tx, scope, subscription_id);
   if (last !== null && end > last)
     throw invalidField(path, `must not be after the subscription ends at ${last}`);
 }

@@ -1,9 +1,13 @@
+import { notFound } from '../../../domain/errors.ts';
+import type { RunningGrant } from '../../../domain/wallet/grant-schedule.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { CreditGrant } from '../../../schemas/credit-grant.ts';
+import type { CreditGrantApplication } from '../../../schemas/customer-view.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 
 const creditGrants = tableOf<CreditGrant>({
   name: 'credit_grants',
@@ -77,4 +81,100 @@ export async function insertCreditGrants(
   grants: readonly CreditGrant[],
 ): Promise<void> {
   await insertRows(tx, 'credit_grants', grants);
+}
+
+/** The column and the record of a grant's owner, by the scope of the grant. */
+export const GRANT_OWNERS = {
+  PLAN: { column: 'plan_id', table: 'plans', noun: 'Plan' },
+  ADDON: { column: 'addon_id', table: 'addons', noun: 'Addon' },
+  SUBSCRIPTION: { column: 'subscription_id', table: 'subscriptions', noun: 'Subscription' },
+} as const;
+
+/** Status of the owner of grants. */
+export interface GrantOwner {
+  readonly status: string;
+  /** Dates of a subscription; null for a plan or an addon. */
+  readonly dates: { readonly start_date: string; readonly end_date: string | null } | null;
+}
+
+/** The owner, whatever its status, locked until the transaction ends. 404 if it is unknown or in another scope. */
+export async function lockGrantOwner(
+  tx: Transaction,
+  scope: Scope,
+  grantScope: CreditGrant['scope'],
+  id: string,
+): Promise<GrantOwner> {
+  const { table, noun } = GRANT_OWNERS[grantScope];
+  const isSubscription = grantScope === 'SUBSCRIPTION';
+  const [row] = await tx<{ status: string; start_date: string; end_date: string | null }[]>`
+    select status ${isSubscription ? tx`, start_date, end_date` : tx``}
+      from ${tx(table)}
+     where ${inScope(tx, scope)} and id = ${id}
+       for update`;
+  if (row === undefined) throw notFound(noun, id);
+  const { status, start_date, end_date } = row;
+  return { status, dates: isSubscription ? { start_date, end_date } : null };
+}
+
+/** End of the subscription; null if it has none, or if the subscription is unknown. */
+export async function findSubscriptionEnd(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string | null,
+): Promise<string | null> {
+  const [row] = await db<{ end_date: string | null }[]>`
+    select end_date from subscriptions
+     where ${inScope(db, scope)} and id = ${subscriptionId}`;
+  return row?.end_date ?? null;
+}
+
+/** A subscription's grant with what its next application depends on. */
+export type SubscriptionGrant = RunningGrant &
+  Pick<
+    CreditGrant,
+    | 'id'
+    | 'tenant_id'
+    | 'environment_id'
+    | 'created_at'
+    | 'updated_at'
+    | 'created_by'
+    | 'updated_by'
+  > & { readonly subscription_id: string } & Pick<SubscriptionRow, 'subscription_status'>;
+
+/** Published grants of a customer's subscriptions, or of one, that are not cancelled, in creation order. */
+export function findSubscriptionGrants(
+  db: Db,
+  scope: Scope,
+  of: { readonly customer_id: string } | { readonly subscription_id: string },
+): Promise<SubscriptionGrant[]> {
+  const [column, id] =
+    'customer_id' in of ? ['customer_id', of.customer_id] : ['id', of.subscription_id];
+  return db<SubscriptionGrant[]>`
+    select g.id, g.tenant_id, g.environment_id, g.subscription_id, g.credits, g.cadence, g.period,
+           g.period_count, g.start_date, g.end_date, g.created_at, g.updated_at, g.created_by,
+           g.updated_by, coalesce(g.credit_grant_anchor, g.start_date) as credit_grant_anchor,
+           s.subscription_status, s.customer_timezone as timezone
+      from subscriptions s
+      join credit_grants g on g.subscription_id = s.id and ${inScope(db, scope, 'g')}
+     where ${inScope(db, scope, 's')} and s.${db(column!)} = ${id!} and s.status = 'published'
+       and s.subscription_status <> 'cancelled'
+       and g.scope = 'SUBSCRIPTION' and g.status = 'published'
+     order by g.created_at, g.id`;
+}
+
+/** Pending and failed applications of the subscriptions' grants, unordered; a grant has at most one. */
+export async function findOpenApplications(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<CreditGrantApplication[]> {
+  if (subscriptionIds.length === 0) return [];
+  return await db<CreditGrantApplication[]>`
+    select id, tenant_id, environment_id, credit_grant_id, subscription_id, scheduled_for, period_start,
+           period_end, credits, application_status, application_reason,
+           subscription_status_at_application, applied_at, failure_reason, retry_count,
+           idempotency_key, metadata, status, created_at, updated_at, created_by, updated_by
+      from credit_grant_applications
+     where ${inScope(db, scope)} and subscription_id = any(${subscriptionIds as string[]})
+       and application_status in ('pending', 'failed')`;
 }
