@@ -1,3 +1,4 @@
+import { invalidField } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { Addon, AddonSearch, CreateAddonBody, UpdateAddonBody } from '../../../schemas/addon.ts';
 import { CreditGrant } from '../../../schemas/credit-grant.ts';
@@ -12,7 +13,7 @@ import { changed, newRecord, sent, type Caller } from '../../conventions/record.
 import { route } from '../../conventions/route.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
 import { addonAnswers } from './answers.ts';
-import { assertAddonUnused } from './in-use.ts';
+import { isOnLiveSubscription } from './repository.ts';
 import {
   getAddonByLookupKey,
   getAddonRow,
@@ -149,7 +150,8 @@ export const addonRoutes = [
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
         const addon = await lockAddon(tx, call.scope, call.params.id);
-        await assertAddonUnused(tx, call.scope, addon.id);
+        if (await isOnLiveSubscription(tx, call.scope, addon.id))
+          throw invalidField('id', 'the addon is part of a live subscription');
         if (addon.status === 'published')
           await updateAddonRow(tx, call.scope, addon.id, {
             status: 'archived',

@@ -2,13 +2,14 @@ import {
   fieldsOfOtherTypes,
   grantDefaults,
 } from '../../../domain/entitlement/entitlement-rules.ts';
-import { invalidField, notFound } from '../../../domain/errors.ts';
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { invalidField } from '../../../domain/errors.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { CreateEntitlementBody } from '../../../schemas/entitlement.ts';
 import { below } from '../../conventions/bulk-error.ts';
 import type { BillingDeps } from '../../deps.ts';
-import type { FeatureRow } from '../features/repository.ts';
+import { shareFeature, type FeatureRow } from '../features/repository.ts';
+import { shareEntity } from '../offers/entity-repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { assertFitting } from './fitting.ts';
 import { getEntitlement, insertEntitlement, type EntitlementRow } from './repository.ts';
@@ -44,7 +45,7 @@ async function createEntitlement(
   const entity = entityOf(body);
   if (body.feature_type === 'static' && !body.static_value)
     throw invalidField('static_value', 'is required for a static feature');
-  await assertEntity(tx, scope, entity);
+  await shareEntity(tx, scope, entity.entity_type, entity.entity_id);
   const feature = await featureToGrant(tx, scope, body.feature_id);
   if (feature.type !== body.feature_type)
     throw invalidField('feature_type', `the feature is ${feature.type}`);
@@ -105,24 +106,6 @@ function entityOf(body: CreateEntitlementBody): Entity {
   );
 }
 
-const ENTITIES = {
-  PLAN: { table: 'plans', noun: 'Plan' },
-  ADDON: { table: 'addons', noun: 'Addon' },
-  SUBSCRIPTION: { table: 'subscriptions', noun: 'Subscription' },
-} as const;
-
-/** Prevents archiving of the entity until the transaction ends. */
-async function assertEntity(tx: Transaction, scope: Scope, entity: Entity): Promise<void> {
-  const { table, noun } = ENTITIES[entity.entity_type];
-  const [row] = await tx<{ status: string }[]>`
-    select status from ${tx(table)}
-     where ${inScope(tx, scope)} and id = ${entity.entity_id}
-       for share`;
-  if (row === undefined) throw notFound(noun, entity.entity_id);
-  if (row.status !== 'published')
-    throw invalidField('entity_id', `${noun} ${entity.entity_id} is ${row.status}`);
-}
-
 /**
  * A subscription's entitlement may replace another one of the same feature (money 6.5): 404 if that
  * does not exist in the scope.
@@ -142,16 +125,9 @@ async function assertReplaceable(
     throw invalidField(path, `grants feature ${parent.feature_id}`);
 }
 
-async function featureToGrant(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<Pick<FeatureRow, 'id' | 'type' | 'meter_id'>> {
-  const [row] = await tx<Pick<FeatureRow, 'id' | 'type' | 'meter_id' | 'status'>[]>`
-    select id, type, meter_id, status from features
-     where ${inScope(tx, scope)} and id = ${id}
-       for share`;
-  if (row === undefined) throw notFound('Feature', id);
-  if (row.status !== 'published') throw invalidField('feature_id', `the feature is ${row.status}`);
-  return row;
+async function featureToGrant(tx: Transaction, scope: Scope, id: string): Promise<FeatureRow> {
+  const feature = await shareFeature(tx, scope, id);
+  if (feature.status !== 'published')
+    throw invalidField('feature_id', `the feature is ${feature.status}`);
+  return feature;
 }

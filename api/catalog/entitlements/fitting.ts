@@ -1,11 +1,11 @@
 import { quotaOf, quotaSources } from '../../../domain/entitlement/effective-limits.ts';
 import { assertEntitlement } from '../../../domain/entitlement/entitlement-rules.ts';
 import type { QuotaConfig } from '../../../domain/entitlement/quota-windows.ts';
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { findFeatures, type FeatureRow } from '../features/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 import { entitlementSources } from './entitlement-sources.ts';
-import { findEntitlementsOfAll, type EntitlementRow } from './repository.ts';
+import { findEntitlementsOfAll, findSubscriptionPlan, type EntitlementRow } from './repository.ts';
 
 /** Refuses an entitlement that does not fit its feature, or whose quota does not fit the others of its family. */
 export async function assertFitting(
@@ -50,9 +50,8 @@ async function quotasBeside(
 
 async function familyOf(tx: Transaction, scope: Scope, { entity_type, entity_id }: EntitlementRow) {
   if (entity_type === 'SUBSCRIPTION') {
-    const subscriptions = await tx<{ id: string; plan_id: string }[]>`
-      select id, plan_id from subscriptions where ${inScope(tx, scope)} and id = ${entity_id}`;
-    return await entitlementSources(tx, scope, subscriptions);
+    const subscription = await findSubscriptionPlan(tx, scope, entity_id);
+    return await entitlementSources(tx, scope, subscription === null ? [] : [subscription]);
   }
   const rows = await findEntitlementsOfAll(tx, scope, [entity_id]);
   return rows.map((entitlement) => ({

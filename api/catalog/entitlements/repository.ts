@@ -91,6 +91,17 @@ export async function findEntitlementsOfAll(
      order by created_at desc, id desc`;
 }
 
+/** The subscription's id with that of its plan; null if it does not exist in the scope. */
+export async function findSubscriptionPlan(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+): Promise<{ readonly id: string; readonly plan_id: string } | null> {
+  const [row] = await db<{ id: string; plan_id: string }[]>`
+    select id, plan_id from subscriptions where ${inScope(db, scope)} and id = ${subscriptionId}`;
+  return row ?? null;
+}
+
 /** An entitlement as it was until `valid_to`. */
 export interface EarlierEntitlement {
   readonly valid_to: string;

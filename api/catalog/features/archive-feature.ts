@@ -1,10 +1,10 @@
 import { invalidOperation } from '../../../domain/errors.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { archiveMeter, lockMeter } from '../meters/repository.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
-import { findFeaturesOfMeters, lockFeature, updateFeatureRow } from './repository.ts';
+import { findFeaturesOfMeters, isGranted, lockFeature, updateFeatureRow } from './repository.ts';
 
 /**
  * Archives a feature that no published entitlement grants, and its meter if no other feature reads it. A
@@ -19,11 +19,7 @@ export async function archiveFeature(
   const { scope } = caller;
   const feature = await lockFeature(tx, scope, id);
   if (feature.status === 'archived') return;
-  const [entitlement] = await tx`
-    select 1 from entitlements
-     where ${inScope(tx, scope)} and feature_id = ${id} and status = 'published'
-     limit 1`;
-  if (entitlement !== undefined)
+  if (await isGranted(tx, scope, id))
     throw invalidOperation('The feature is part of entitlements. Remove them first.');
   const row = await updateFeatureRow(tx, scope, id, {
     status: 'archived',

@@ -1,5 +1,5 @@
-import { alreadyExists } from '../../../domain/errors.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { Feature } from '../../../schemas/feature.ts';
@@ -33,6 +33,16 @@ export const lockFeature = features.lock;
 export const insertFeature = features.insert;
 export const updateFeatureRow = features.change;
 
+/** The feature, which no other transaction changes until this one ends. 404 as for `getFeature`. */
+export async function shareFeature(tx: Transaction, scope: Scope, id: string): Promise<FeatureRow> {
+  const [row] = await tx<FeatureRow[]>`
+    select ${features.columns(tx)} from features
+     where ${inScope(tx, scope)} and id = ${id}
+       for share`;
+  if (row === undefined) throw notFound('Feature', id);
+  return row;
+}
+
 /** Published features that read one of the meters, unordered. */
 export async function findFeaturesOfMeters(
   db: Db,
@@ -44,6 +54,15 @@ export async function findFeaturesOfMeters(
     select ${features.columns(db)}
       from features
      where ${inScope(db, scope)} and meter_id = any(${meterIds as string[]}) and status = 'published'`;
+}
+
+/** Whether a published entitlement grants the feature. */
+export async function isGranted(db: Db, scope: Scope, id: string): Promise<boolean> {
+  const [row] = await db`
+    select 1 from entitlements
+     where ${inScope(db, scope)} and feature_id = ${id} and status = 'published'
+     limit 1`;
+  return row !== undefined;
 }
 
 export interface FeatureFilter {

@@ -1,13 +1,14 @@
 import { invalidField } from '../../../domain/errors.ts';
 import { mergeFilters } from '../../../domain/metering/merge-filters.ts';
 import { assertMeterSpec } from '../../../domain/metering/meter-rules.ts';
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
 import type { Meter, UpdateMeterBody } from '../../../schemas/meter.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { aggregationOf } from './create-meter.ts';
 import {
+  findWindowedPrice,
   lockMeter,
   meterSpec,
   noNextVersion,
@@ -77,12 +78,8 @@ const meaningOf = ({ event_name, aggregation, filters, reset_usage }: Meter): st
 async function assertPricesAgree(tx: Transaction, scope: Scope, meter: Meter): Promise<void> {
   const { type, bucket_size } = meter.aggregation;
   if ((type === 'MAX' || type === 'SUM') && bucket_size === null) return;
-  const [price] = await tx<{ id: string; bucket_size: string }[]>`
-    select id, bucket_size from prices
-     where ${inScope(tx, scope)} and meter_id = ${meter.id} and status = 'published'
-       and bucket_size is not null and bucket_size <> 'none'
-     limit 1`;
-  if (price === undefined) return;
+  const price = await findWindowedPrice(tx, scope, meter.id);
+  if (price === null) return;
   const field = bucket_size === null ? 'type' : 'bucket_size';
   throw invalidField(
     `aggregation.${field}`,

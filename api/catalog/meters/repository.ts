@@ -60,6 +60,20 @@ export async function lockMeter(tx: Transaction, scope: Scope, id: string): Prom
   return row;
 }
 
+/** A published price of the meter that has windows; null if there is none. */
+export async function findWindowedPrice(
+  db: Db,
+  scope: Scope,
+  meterId: string,
+): Promise<{ readonly id: string; readonly bucket_size: string } | null> {
+  const [price] = await db<{ id: string; bucket_size: string }[]>`
+    select id, bucket_size from prices
+     where ${inScope(db, scope)} and meter_id = ${meterId} and status = 'published'
+       and bucket_size is not null and bucket_size <> 'none'
+     limit 1`;
+  return price ?? null;
+}
+
 export function searchMeters(
   db: Db,
   scope: Scope,

@@ -19,7 +19,7 @@ import { findMeters } from '../meters/repository.ts';
 import { findPriceUnits, publishedUnitByCode } from '../price-units/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { assertKnownCurrency, currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
-import { getPriceEntity } from './price-entity-repository.ts';
+import { shareEntity } from '../offers/entity-repository.ts';
 import { insertPrice, type NewPriceRow, type PriceRow } from './repository.ts';
 import { widenMeters } from './widen-meters.ts';
 
@@ -60,7 +60,7 @@ async function createPrice(
   const record = newRecord(deps, caller, 'price');
   if (body.entity_type === 'PRICE')
     throw invalidField('entity_type', 'must be PLAN, SUBSCRIPTION, ADDON or COSTSHEET');
-  const entity = await getPriceEntity(tx, scope, body.entity_type, body.entity_id);
+  const entity = await shareEntity(tx, scope, body.entity_type, body.entity_id);
   await assertKnownCurrency(tx, scope, body.currency);
   const currency = await currencyByCode(tx, scope, body.currency);
   return await insertPrice(tx, {

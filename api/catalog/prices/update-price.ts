@@ -9,7 +9,7 @@ import { getMeter } from '../meters/repository.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
 import { getReferences, keptUnit, priceTerms } from './create-prices.ts';
-import { findEntityName } from './price-entity-repository.ts';
+import { findEntityName } from '../offers/entity-repository.ts';
 import { insertPrice, lockPrice, updatePriceRow, type PriceRow } from './repository.ts';
 
 /**

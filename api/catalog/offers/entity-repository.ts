@@ -8,23 +8,24 @@ import {
 } from '../../../postgres/client.ts';
 import type { Price } from '../../../schemas/price.ts';
 
-export interface PriceEntity {
+/** The plan, addon, subscription or costsheet that owns prices and entitlements. */
+export interface Entity {
   readonly id: string;
   /** Default name of the entity's prices; null if the entity has none. */
   readonly name: string | null;
 }
 
 /**
- * The record that owns a new price. 404 if it does not exist in the scope, 400 if it is archived: nothing can
- * be sold through it. Prevents its archiving until the transaction ends.
+ * The owner of a new price or entitlement. 404 if it does not exist in the scope, 400 if it is archived: nothing
+ * can be sold through it. Prevents its archiving until the transaction ends.
  */
-export async function getPriceEntity(
+export async function shareEntity(
   db: Transaction,
   scope: Scope,
   entityType: Exclude<Price['entity_type'], 'PRICE'>,
   id: string,
-): Promise<PriceEntity> {
-  const [row] = await db<(PriceEntity & { status: string })[]>`
+): Promise<Entity> {
+  const [row] = await db<(Entity & { status: string })[]>`
     select id, status, ${nameColumn(db, entityType)} as name
       from ${TABLES[entityType](db)}
      where ${inScope(db, scope)} and id = ${id}
@@ -35,7 +36,7 @@ export async function getPriceEntity(
   return { id: row.id, name: row.name };
 }
 
-/** Default name of the entity's prices; null if the entity has none. */
+/** Name of the entity; null if it has none or does not exist in the scope. */
 export async function findEntityName(
   db: Transaction,
   scope: Scope,

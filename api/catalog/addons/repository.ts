@@ -1,8 +1,11 @@
-import { invalidField } from '../../../domain/errors.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 
-/** 400 `validation_error` while the addon has a line item on a subscription that is not cancelled. */
-export async function assertAddonUnused(db: Db, scope: Scope, addonId: string): Promise<void> {
+/** Whether the addon has a published line item on a subscription that is not cancelled. */
+export async function isOnLiveSubscription(
+  db: Db,
+  scope: Scope,
+  addonId: string,
+): Promise<boolean> {
   const [row] = await db`
     select 1
       from subscription_line_items i
@@ -11,5 +14,5 @@ export async function assertAddonUnused(db: Db, scope: Scope, addonId: string): 
        and i.entity_type = 'addon' and i.entity_id = ${addonId} and i.status = 'published'
        and s.subscription_status <> 'cancelled'
      limit 1`;
-  if (row !== undefined) throw invalidField('id', 'the addon is part of a live subscription');
+  return row !== undefined;
 }
