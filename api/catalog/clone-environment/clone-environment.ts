@@ -1,18 +1,18 @@
 import { invalidField, invalidOperation } from '../../../domain/errors.ts';
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
-import { jsonOf } from '../../../postgres/parameters.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { CloneEnvironmentBody } from '../../../schemas/environment.ts';
 import type { Meter } from '../../../schemas/meter.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { IdPrefix } from '../../../platform/ids.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { insertMeter, type MeterRow } from '../meters/repository.ts';
+import { findPublishedMeters, insertMeter } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import {
   createEnvironment,
   type HumanCaller,
 } from '../../tenancy/environments/create-environment.ts';
 import { getEnvironment } from '../../tenancy/environments/repository.ts';
+import { findRowsToCopy, hasPublishedRow, insertCopy } from './repository.ts';
 
 /**
  * Copied tables, parents first: references of a copy point at copies. A row that refers to a record outside of
@@ -76,9 +76,8 @@ async function targetOf(
 /** The keys of two catalogs in one environment would collide. */
 async function assertEmpty(tx: Transaction, scope: Scope): Promise<void> {
   for (const table of ['meters', ...COPIED.map((kind) => kind.table)]) {
-    const [row] = await tx`
-      select 1 from ${tx(table)} where ${inScope(tx, scope)} and status = 'published' limit 1`;
-    if (row !== undefined) throw invalidOperation(`The target environment has ${table} already.`);
+    if (await hasPublishedRow(tx, scope, table))
+      throw invalidOperation(`The target environment has ${table} already.`);
   }
 }
 
@@ -90,10 +89,7 @@ async function copyMeters(
   to: Caller,
   copies: Map<string, string>,
 ): Promise<void> {
-  const meters = await tx<MeterRow[]>`
-    select * from meters
-     where ${inScope(tx, from)} and status = 'published'
-     order by created_at, id`;
+  const meters = await findPublishedMeters(tx, from);
   for (const { filtered_properties, ...meter } of meters) {
     const copy: Meter = { ...meter, ...newRecord(deps, to, 'meter') };
     await insertMeter(tx, deps, copy, filtered_properties);
@@ -110,11 +106,7 @@ async function copyRows(
   copies: Map<string, string>,
 ): Promise<void> {
   const now = isoTime(deps.clock.now());
-  const rows = await tx<Record<string, unknown>[]>`
-    select * from ${tx(kind.table)}
-     where ${inScope(tx, from)} and status = 'published'
-       ${kind.table === 'prices' ? tx`and (end_date is null or end_date > ${now})` : tx``}
-     order by created_at, id`;
+  const rows = await findRowsToCopy(tx, from, kind.table, now);
   for (const row of rows) {
     const pointsOutside = kind.references.some(
       (column) => row[column] != null && !copies.has(row[column] as string),
@@ -122,25 +114,22 @@ async function copyRows(
     if (pointsOutside) continue;
     const record = newRecord(deps, to, kind.prefix);
     copies.set(row['id'] as string, record.id);
-    await tx`insert into ${tx(kind.table)} ${tx(copyOf(tx, row, kind.references, copies, record))}`;
+    await insertCopy(tx, kind.table, copyOf(row, kind.references, copies, record));
   }
 }
 
 function copyOf(
-  tx: Transaction,
   row: Record<string, unknown>,
   references: readonly string[],
   copies: ReadonlyMap<string, string>,
   record: ReturnType<typeof newRecord>,
-) {
+): Record<string, unknown> {
   const { sequence: _, ...columns } = row;
   const copied = Object.entries({ ...columns, ...record }).map(([column, value]) => {
     if (references.includes(column)) return [column, copies.get(value as string) ?? null];
     if (column === 'parent_price_id') return [column, record.id];
     if (column === 'total_redemptions') return [column, 0];
-    return [column, isJson(value) ? jsonOf(tx, value) : value];
+    return [column, value];
   });
-  return Object.fromEntries(copied) as never;
+  return Object.fromEntries(copied) as Record<string, unknown>;
 }
-
-const isJson = (value: unknown): boolean => typeof value === 'object' && value !== null;

@@ -42,6 +42,14 @@ export async function findMeters(db: Db, scope: Scope, ids: readonly string[]): 
     select ${columns(db)} from meters where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
+/** Published meters of the environment with the properties that their prices filter on, oldest first. */
+export async function findPublishedMeters(db: Db, scope: Scope): Promise<MeterRow[]> {
+  return await db<MeterRow[]>`
+    select ${columns(db)}, filtered_properties from meters
+     where ${inScope(db, scope)} and status = 'published'
+     order by created_at, id`;
+}
+
 /** Ids of the published meters of the environment, ascending. */
 export async function publishedMeterIds(db: Db, scope: Scope): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
