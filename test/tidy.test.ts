@@ -72,9 +72,6 @@ const STILL_WITH_SQL: readonly string[] = [
   'api/billing/test-clocks/delete-test-clock.ts',
   'api/billing/wallets/credit-wallet.ts',
   'api/billing/wallets/freeze-wallet.ts',
-  'api/customers/customers/onboarding.ts',
-  'api/customers/tax-associations/create-tax-association.ts',
-  'api/customers/test-clocks/time-of-names.ts',
   'api/operations/doctor/store-checks.ts',
   'api/operations/doctor/tenant-checks.ts',
   'api/operations/price-sync/request-price-sync.ts',
@@ -82,8 +79,6 @@ const STILL_WITH_SQL: readonly string[] = [
   'api/operations/webhooks/attempts.ts',
   'api/operations/webhooks/compose-disabled-notice.ts',
   'api/operations/webhooks/endpoints.ts',
-  'api/usage/erasures/erase-customer.ts',
-  'api/usage/events/ended-versions.ts',
 ];
 
 describe('tidy', () => {

@@ -12,7 +12,7 @@ import { columnsOf, jsonOf } from '../../../postgres/parameters.ts';
 import { insertIntoOutbox, type OutboxPayload } from '../../../postgres/tables/outbox.ts';
 import { findPage, hasKeys, metadataCondition } from '../../../postgres/search.ts';
 import type { Customer } from '../../../schemas/customer.ts';
-import { insertOnboarding, type Onboarding } from './onboarding.ts';
+import { insertOnboarding, type Onboarding } from './onboarding-repository.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
 /** A customer as stored, with its provider links. */

@@ -1,10 +1,11 @@
 import { invalidField, notFound } from '../../../domain/errors.ts';
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { CreateTaxAssociationBody, TaxAssociation } from '../../../schemas/tax.ts';
 import { getCustomerByExternalId } from '../customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { associateTaxRate } from '../../catalog/taxes/associate-tax-rate.ts';
+import { isKnownEntity } from './repository.ts';
 
 /**
  * Associates a rate with a customer, a subscription, an invoice or the whole tenant. 404 if the rate or the
@@ -51,11 +52,7 @@ async function entityIdOf(
   throw invalidField('entity_id', 'is required');
 }
 
-const TABLES = {
-  customer: { table: 'customers', noun: 'Customer' },
-  subscription: { table: 'subscriptions', noun: 'Subscription' },
-  invoice: { table: 'invoices', noun: 'Invoice' },
-} as const;
+const NOUNS = { customer: 'Customer', subscription: 'Subscription', invoice: 'Invoice' } as const;
 
 async function assertEntity(
   tx: Transaction,
@@ -67,7 +64,5 @@ async function assertEntity(
     if (id !== scope.tenant_id) throw notFound('Tenant', id);
     return;
   }
-  const { table, noun } = TABLES[entityType];
-  const [row] = await tx`select 1 from ${tx(table)} where ${inScope(tx, scope)} and id = ${id}`;
-  if (row === undefined) throw notFound(noun, id);
+  if (!(await isKnownEntity(tx, scope, entityType, id))) throw notFound(NOUNS[entityType], id);
 }

@@ -1,8 +1,6 @@
 import { isoTime } from '../../../platform/clock.ts';
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
-import { jsonOf } from '../../../postgres/parameters.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
-import type { Customer } from '../../../schemas/customer.ts';
 import type { Erasure, EraseCustomerBody } from '../../../schemas/erasure.ts';
 import {
   customerAnswer,
@@ -11,7 +9,7 @@ import {
 } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { eraseRejected, erasuresOf, insertErasure } from './repository.ts';
+import { eraseRejected, erasuresOf, insertErasure, overwriteSnapshots } from './repository.ts';
 
 /**
  * Erases a customer's personal data (tenancy S31). Immediately: name, mail, contacts, address and
@@ -34,7 +32,9 @@ export async function eraseCustomer(
     ...changed(deps, caller),
   });
   const customer = customerAnswer(row);
+  // Notifications contain snapshots of the customer and of rejected events; undelivered ones would still send them.
   await overwriteSnapshots(tx, scope, customer);
+  await eraseRejected(tx, scope, customer.external_id, null);
   await writeOutbox(tx, scope, 'customer.updated', { customer });
 
   const [newest] = await erasuresOf(tx, scope, customerId);
@@ -68,16 +68,3 @@ const NOBODY = {
   address_country: null,
   metadata: {},
 };
-
-/** Notifications contain snapshots of the customer and of rejected events; undelivered ones would still send them. */
-async function overwriteSnapshots(
-  tx: Transaction,
-  scope: Scope,
-  customer: Customer,
-): Promise<void> {
-  await tx`
-    update outbox set payload = jsonb_set(payload, '{customer}', ${jsonOf(tx, customer)})
-     where ${inScope(tx, scope)} and entity_type = 'customer' and entity_id = ${customer.id}
-       and payload ? 'customer'`;
-  await eraseRejected(tx, scope, customer.external_id, null);
-}

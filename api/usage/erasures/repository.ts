@@ -1,4 +1,6 @@
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
+import type { Customer } from '../../../schemas/customer.ts';
 import type { Erasure } from '../../../schemas/erasure.ts';
 
 type StoredErasure = Omit<Erasure, 'erased_events'> & { readonly erased_events: string | null };
@@ -62,6 +64,18 @@ export async function noteErased(
            erased_at = coalesce(erased_at, ${at}),
            completed_at = case when ${state === 'complete'} then ${at}::timestamptz end
      where id = ${id}`;
+}
+
+/** Replaces the snapshot of the customer in every stored notification about it. */
+export async function overwriteSnapshots(
+  tx: Transaction,
+  scope: Scope,
+  customer: Customer,
+): Promise<void> {
+  await tx`
+    update outbox set payload = jsonb_set(payload, '{customer}', ${jsonOf(tx, customer)})
+     where ${inScope(tx, scope)} and entity_type = 'customer' and entity_id = ${customer.id}
+       and payload ? 'customer'`;
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { RawEventRow } from '../../../clickhouse/rows.ts';
 import { compileFilters } from '../../../domain/metering/match.ts';
 import { unpackPosition } from '../../../domain/metering/position.ts';
-import type { MeterVersion } from '../../../domain/metering/usage.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
 import type { EventMetering } from '../../../schemas/event.ts';
 import { propertiesOf } from './answers.ts';
+import { findEndedVersions } from './repository.ts';
 
 /**
  * Meter versions that would have counted the event, but ended before the stream reached it: their meter was
@@ -16,15 +16,8 @@ export async function endedVersions(
   event: RawEventRow,
 ): Promise<EventMetering[]> {
   const { epoch, offset } = unpackPosition(event.position);
-  const versions = await db<Pick<MeterVersion, 'id' | 'meter_id' | 'spec'>[]>`
-    select v.id, v.meter_id, v.spec
-      from meter_versions v
-      join meter_live l on l.meter_version_id = v.id
-     where ${inScope(db, scope, 'v')}
-       and v.spec ->> 'event_name' = ${event.event_name}
-       and l.epoch = ${epoch} and l.partition = ${event.partition}
-       and l.live_until <= ${String(offset)}::bigint
-     order by v.meter_id, v.version`;
+  const { event_name, partition } = event;
+  const versions = await findEndedVersions(db, scope, event_name, { epoch, partition, offset });
   const properties = propertiesOf(event) ?? {};
   return versions
     .filter(({ spec }) => compileFilters(spec.filters)(properties))

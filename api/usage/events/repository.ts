@@ -1,3 +1,4 @@
+import type { MeterVersion } from '../../../domain/metering/usage.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import type { LineItemRow } from '../../../schemas/subscription.ts';
 import type { Meter } from '../../../schemas/meter.ts';
@@ -13,6 +14,27 @@ export async function metersOfEventName(db: Db, scope: Scope, eventName: string)
      where ${inScope(db, scope)} and event_name = ${eventName} and status = 'published'
      order by created_at, id limit ${MATCHES_MAX}`;
   return inOrder(rows, await findMeters(db, scope, idsOf(rows)));
+}
+
+/**
+ * Meter versions of events with that name that ended in the partition at or before the record, by meter and
+ * version.
+ */
+export async function findEndedVersions(
+  db: Db,
+  scope: Scope,
+  eventName: string,
+  at: { readonly epoch: number; readonly partition: number; readonly offset: number | bigint },
+): Promise<Pick<MeterVersion, 'id' | 'meter_id' | 'spec'>[]> {
+  return await db<Pick<MeterVersion, 'id' | 'meter_id' | 'spec'>[]>`
+    select v.id, v.meter_id, v.spec
+      from meter_versions v
+      join meter_live l on l.meter_version_id = v.id
+     where ${inScope(db, scope, 'v')}
+       and v.spec ->> 'event_name' = ${eventName}
+       and l.epoch = ${at.epoch} and l.partition = ${at.partition}
+       and l.live_until <= ${String(at.offset)}::bigint
+     order by v.meter_id, v.version`;
 }
 
 /** Published usage prices of the meters, oldest first. */

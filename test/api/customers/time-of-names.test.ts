@@ -1,8 +1,8 @@
+import { timeOfNames } from '../../../api/customers/test-clocks/time-of-names.ts';
 import {
   OF_CUSTOMERS,
   OF_SUBSCRIPTIONS,
-  timeOfNames,
-} from '../../../api/customers/test-clocks/time-of-names.ts';
+} from '../../../api/customers/test-clocks/time-repository.ts';
 import { ID_PREFIXES } from '../../../platform/ids.ts';
 import { startTestApi, TEST_NOW, type TestApi } from '../../support/api.ts';
 import { createWorld, type World } from '../../support/world.ts';
