@@ -1,3 +1,4 @@
+import type { ClickHouse } from '../../../clickhouse/client.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 
 export interface Progress {
@@ -53,4 +54,61 @@ export async function readOldestProgress(db: Db): Promise<number | null> {
   const [row] = await db<{ seconds: number | null }[]>`
     select extract(epoch from now() - min(minute))::int as seconds from stream_progress_history`;
   return row!.seconds;
+}
+
+/** Facts about an environment. */
+export interface EnvironmentFacts {
+  readonly refused_subscriptions: number;
+  readonly failing_endpoints: number;
+  readonly disabled_endpoints: number;
+  readonly exhausted_deliveries: number;
+  readonly failed_tasks: number;
+  /** Age of the oldest stored request, in seconds; null without one. */
+  readonly oldest_request_seconds: number | null;
+}
+
+/** Facts about the environment of the scope. Ages are measured by the clock of the database. */
+export async function readEnvironmentFacts(db: Db, scope: Scope): Promise<EnvironmentFacts> {
+  const [row] = await db<EnvironmentFacts[]>`
+    select (select count(*)::int from subscriptions
+             where ${inScope(db, scope)} and status = 'published' and billing_refusal is not null)
+             as refused_subscriptions,
+           (select count(*)::int from webhook_endpoints
+             where ${inScope(db, scope)} and status = 'published' and enabled and failing_since is not null)
+             as failing_endpoints,
+           (select count(*)::int from webhook_endpoints
+             where ${inScope(db, scope)} and status = 'published' and not enabled
+               and disabled_reason is not null) as disabled_endpoints,
+           (select count(*)::int from webhook_deliveries d
+              join webhook_endpoints e on ${inScope(db, scope, 'e')} and e.id = d.endpoint_id
+             where ${inScope(db, scope, 'd')} and e.status = 'published'
+               and d.delivery_status = 'exhausted' and d.updated_at > now() - interval '7 days')
+             as exhausted_deliveries,
+           (select count(*)::int from tasks
+             where ${inScope(db, scope)} and task_status = 'FAILED'
+               and updated_at > now() - interval '7 days') as failed_tasks,
+           (select extract(epoch from now() - created_at)::int from request_logs
+             where ${inScope(db, scope)} order by created_at limit 1) as oldest_request_seconds`;
+  return row!;
+}
+
+/** The partition of a ClickHouse table with the most parts. */
+export interface PartitionParts {
+  readonly table: string;
+  readonly parts: number;
+}
+
+/** The partition with the most active parts; null if no table has any. */
+export async function findMostParts(clickhouse: ClickHouse): Promise<PartitionParts | null> {
+  const [row] = await clickhouse.rows<readonly [string, string]>({
+    sql: `
+      select table, toString(count()) as parts
+        from system.parts
+       where active and database = currentDatabase()
+       group by table, partition
+       order by count() desc
+       limit 1`,
+    params: {},
+  });
+  return row === undefined ? null : { table: row[0], parts: Number(row[1]) };
 }

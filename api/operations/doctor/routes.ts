@@ -1,8 +1,8 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { DoctorReport } from '../../../schemas/doctor.ts';
 import { route } from '../../conventions/route.ts';
-import { readIncompleteMeters } from './repository.ts';
-import { readEnvironmentFacts, tenantChecks, worstOf } from './tenant-checks.ts';
+import { readEnvironmentFacts, readIncompleteMeters } from './repository.ts';
+import { tenantChecks, worstOf } from './tenant-checks.ts';
 
 export const doctorRoutes = [
   route({

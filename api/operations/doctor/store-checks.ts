@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../../../clickhouse/client.ts';
 import type { Db } from '../../../postgres/client.ts';
 import { check, type Check } from './check.ts';
-import { readConnections, readOldestProgress } from './repository.ts';
+import { findMostParts, readConnections, readOldestProgress } from './repository.ts';
 import { readJobs, type JobFacts } from '../../../postgres/tables/service-facts.ts';
 
 /** ClickHouse delays inserts at 1,000 parts in a partition. */
@@ -42,21 +42,11 @@ export async function checkStores(db: Db, clickhouse: ClickHouse): Promise<Check
 async function mostParts(clickhouse: ClickHouse): Promise<Check> {
   const name = 'ClickHouse parts';
   try {
-    const rows = await clickhouse.rows<readonly [string, string]>({
-      sql: `
-        select table, toString(count()) as parts
-          from system.parts
-         where active and database = currentDatabase()
-         group by table, partition
-         order by count() desc
-         limit 1`,
-      params: {},
-    });
-    const [table, parts] = rows[0] ?? ['', '0'];
+    const most = await findMostParts(clickhouse);
     return check(
       name,
-      table === '' ? 'none' : `at most ${parts} in a partition (${table})`,
-      Number(parts) > PARTS_MAX,
+      most === null ? 'none' : `at most ${most.parts} in a partition (${most.table})`,
+      most !== null && most.parts > PARTS_MAX,
       'merges do not keep up: give the server more disk throughput, or send larger batches',
     );
   } catch (error) {

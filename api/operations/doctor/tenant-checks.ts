@@ -1,18 +1,6 @@
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import type { JobFacts, ServiceFacts } from '../../../postgres/tables/service-facts.ts';
 import type { HealthCheck, HealthState } from '../../../schemas/doctor.ts';
-import type { IncompleteMeters } from './repository.ts';
-
-/** Facts about the caller's environment. */
-export interface EnvironmentFacts {
-  readonly refused_subscriptions: number;
-  readonly failing_endpoints: number;
-  readonly disabled_endpoints: number;
-  readonly exhausted_deliveries: number;
-  readonly failed_tasks: number;
-  /** Age of the oldest stored request, in seconds; null without one. */
-  readonly oldest_request_seconds: number | null;
-}
+import type { EnvironmentFacts, IncompleteMeters } from './repository.ts';
 
 /** The stream waits for a store or does not run if nothing moves for this long. */
 const WAITING_WARN_MS = 60_000;
@@ -106,31 +94,6 @@ function jobChecks(jobs: readonly JobFacts[]): HealthCheck[] {
       isLate ? ASK : `it is repeated automatically; if it keeps failing, ${ASK}`,
     );
   });
-}
-
-/** Ages are measured by the clock of the database. */
-export async function readEnvironmentFacts(db: Db, scope: Scope): Promise<EnvironmentFacts> {
-  const [row] = await db<EnvironmentFacts[]>`
-    select (select count(*)::int from subscriptions
-             where ${inScope(db, scope)} and status = 'published' and billing_refusal is not null)
-             as refused_subscriptions,
-           (select count(*)::int from webhook_endpoints
-             where ${inScope(db, scope)} and status = 'published' and enabled and failing_since is not null)
-             as failing_endpoints,
-           (select count(*)::int from webhook_endpoints
-             where ${inScope(db, scope)} and status = 'published' and not enabled
-               and disabled_reason is not null) as disabled_endpoints,
-           (select count(*)::int from webhook_deliveries d
-              join webhook_endpoints e on ${inScope(db, scope, 'e')} and e.id = d.endpoint_id
-             where ${inScope(db, scope, 'd')} and e.status = 'published'
-               and d.delivery_status = 'exhausted' and d.updated_at > now() - interval '7 days')
-             as exhausted_deliveries,
-           (select count(*)::int from tasks
-             where ${inScope(db, scope)} and task_status = 'FAILED'
-               and updated_at > now() - interval '7 days') as failed_tasks,
-           (select extract(epoch from now() - created_at)::int from request_logs
-             where ${inScope(db, scope)} order by created_at limit 1) as oldest_request_seconds`;
-  return row!;
 }
 
 /** `day` for one. */

@@ -1,6 +1,18 @@
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import type { TaskRow } from '../../../schemas/task.ts';
 import { taskColumns } from '../tasks/repository.ts';
+
+/**
+ * Locks the plan until the transaction ends, so that requests for its sync wait for each other. Rows that refer to
+ * the plan can still be written.
+ */
+export async function lockPlanForSync(
+  tx: Transaction,
+  scope: Scope,
+  planId: string,
+): Promise<void> {
+  await tx`select 1 from plans where ${inScope(tx, scope)} and id = ${planId} for no key update`;
+}
 
 /** The open price sync of a plan; null if not found. */
 export async function findOpenPriceSync(

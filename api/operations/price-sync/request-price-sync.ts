@@ -1,12 +1,12 @@
 import { moveTask } from '../../../domain/states/task.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import type { TaskRow } from '../../../schemas/task.ts';
 import { countSyncable } from '../../billing/subscriptions/sync-repository.ts';
 import { getPlanRow } from '../../catalog/offers/plan-repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { insertTask } from '../tasks/repository.ts';
-import { findOpenPriceSync } from './repository.ts';
+import { findOpenPriceSync, lockPlanForSync } from './repository.ts';
 
 /**
  * Creates the task that applies the plan's prices to its running subscriptions (billing 2.8), or
@@ -21,7 +21,7 @@ export async function requestPriceSync(
   const { scope } = caller;
   await getPlanRow(tx, scope, planId);
   // Serializes requests: only one at a time looks for an open task and creates one.
-  await tx`select 1 from plans where ${inScope(tx, scope)} and id = ${planId} for no key update`;
+  await lockPlanForSync(tx, scope, planId);
   const open = await findOpenPriceSync(tx, scope, planId);
   if (open !== null) return open;
   const task: TaskRow = {
