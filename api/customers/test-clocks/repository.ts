@@ -5,6 +5,7 @@ import { tableOf } from '../../../postgres/table.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { StoredWatermarks } from '../../../schemas/invoice.ts';
 import type { TestClock } from '../../../schemas/test-clock.ts';
+import { findEnvironmentType } from '../../tenancy/environments/repository.ts';
 
 const columns = (db: Db) => db`
   id, tenant_id, environment_id, name, now, status, advancing_to, error,
@@ -20,10 +21,7 @@ export const changeTestClock = clocks.change;
 
 /** Test clocks exist outside production only: 400 `not_in_production`. */
 export async function assertNotInProduction(db: Db, scope: Scope): Promise<void> {
-  const [found] = await db`
-    select 1 from environments
-     where tenant_id = ${scope.tenant_id} and id = ${scope.environment_id} and type = 'production'`;
-  if (found !== undefined)
+  if ((await findEnvironmentType(db, scope)) === 'production')
     throw new BillingError(
       'invalid',
       'not_in_production',

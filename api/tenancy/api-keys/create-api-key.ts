@@ -20,13 +20,8 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { forbidden } from '../users/create-user.ts';
 import { endKeyAt, endKeys, isMadeBy } from '../users/key-chain-repository.ts';
 import { lockUser } from '../users/repository.ts';
-import {
-  findEnvironmentType,
-  getApiKey,
-  insertApiKey,
-  lockApiKey,
-  lockMaker,
-} from './repository.ts';
+import { findEnvironmentType } from '../environments/repository.ts';
+import { getApiKey, insertApiKey, lockApiKey, lockMaker } from './repository.ts';
 
 export type KeyCaller = Caller & { readonly identity: Identity };
 
@@ -179,7 +174,7 @@ async function mintKey(
   caller: KeyCaller,
   rights: Omit<NewKey, 'minted_by'>,
 ): Promise<MadeKey> {
-  const environment = await findEnvironmentType(tx, caller.scope.environment_id);
+  const environment = await findEnvironmentType(tx, caller.scope);
   const kind = rights.type === 'publishable_key' ? 'pk' : 'sk';
   const stage = environment === 'production' ? 'live' : 'test';
   const api_key = `${kind}_${stage}_${randomBytes(32).toString('base64url')}`;

@@ -71,10 +71,3 @@ export async function lockMaker(
 export async function lockApiKey(tx: Transaction, scope: Scope, id: string): Promise<void> {
   await tx`select 1 from api_keys where ${inScope(tx, scope)} and id = ${id} for update`;
 }
-
-/** Type of the environment, for example `production`; null if it is unknown. */
-export async function findEnvironmentType(db: Db, id: string): Promise<string | null> {
-  const [environment] = await db<{ type: string }[]>`
-    select type from environments where id = ${id}`;
-  return environment?.type ?? null;
-}

@@ -120,11 +120,3 @@ export async function updateSealedSecret(
 ): Promise<void> {
   await tx`update connections set secret_data = ${secret_data} where id = ${id}`;
 }
-
-/** Whether the environment of the scope is a production environment. */
-export async function isProduction(db: Db, scope: Scope): Promise<boolean> {
-  const found = await db`
-    select from environments
-     where tenant_id = ${scope.tenant_id} and id = ${scope.environment_id} and type = 'production'`;
-  return found.length > 0;
-}

@@ -1,7 +1,7 @@
 import { invalidField } from '../../../domain/errors.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { isProduction } from './repository.ts';
+import { findEnvironmentType } from '../environments/repository.ts';
 
 /**
  * Refuses the test gateway in a production environment: its payments move no money, and an invoice would count as
@@ -13,7 +13,7 @@ export async function assertTestGateway(
   scope: Scope,
 ): Promise<void> {
   if (settings.test_gateway_in_production === true) return;
-  if (await isProduction(db, scope))
+  if ((await findEnvironmentType(db, scope)) === 'production')
     throw invalidField(
       'provider_type',
       'the test gateway is off in production environments; use a development environment',

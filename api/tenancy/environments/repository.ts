@@ -1,6 +1,6 @@
 import { reaches, type Reach } from '../../../domain/access/reach.ts';
 import { notFound } from '../../../domain/errors.ts';
-import type { Db, Fragment, Transaction } from '../../../postgres/client.ts';
+import type { Db, Fragment, Scope, Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { Environment } from '../../../schemas/environment.ts';
 import type { Search } from '../../../schemas/search.ts';
@@ -27,6 +27,16 @@ export async function getEnvironment(
      where tenant_id = ${scope.tenant_id} and id = ${id} and status = 'published'`;
   if (row === undefined || !reaches(identity, row)) throw notFound('Environment', id);
   return row;
+}
+
+/** Type of the environment of the scope, whatever its status; null if it does not exist. */
+export async function findEnvironmentType(
+  db: Db,
+  { tenant_id, environment_id }: Scope,
+): Promise<Environment['type'] | null> {
+  const [row] = await db<Pick<Environment, 'type'>[]>`
+    select type from environments where tenant_id = ${tenant_id} and id = ${environment_id}`;
+  return row?.type ?? null;
 }
 
 /** The tenant's environments that the caller has access to, oldest first, and their number. */
