@@ -72,9 +72,6 @@ const STILL_WITH_SQL: readonly string[] = [
   'api/billing/test-clocks/delete-test-clock.ts',
   'api/billing/wallets/credit-wallet.ts',
   'api/billing/wallets/freeze-wallet.ts',
-  'api/operations/webhooks/attempts.ts',
-  'api/operations/webhooks/compose-disabled-notice.ts',
-  'api/operations/webhooks/endpoints.ts',
 ];
 
 describe('tidy', () => {

@@ -1,6 +1,7 @@
 import type { Message } from '../../../platform/mail/mailer.ts';
 import type { Db } from '../../../postgres/client.ts';
 import { ENDPOINT_DISABLED_EMAIL, type QueuedEmail } from '../../../postgres/tables/email-queue.ts';
+import { findDisabledEndpoint } from './endpoint-repository.ts';
 
 export const isDisabledNotice = (kind: string): boolean => kind === ENDPOINT_DISABLED_EMAIL;
 
@@ -10,14 +11,8 @@ export const isDisabledNotice = (kind: string): boolean => kind === ENDPOINT_DIS
  */
 export async function composeDisabledNotice(db: Db, email: QueuedEmail): Promise<Message | null> {
   const { tenant_id = '', endpoint_id = '' } = email.payload;
-  const [endpoint] = await db<
-    { url: string; disabled_reason: string | null; environment_id: string; environment: string }[]
-  >`
-    select w.url, w.disabled_reason, w.environment_id, e.name as environment
-      from webhook_endpoints w join environments e on e.id = w.environment_id
-     where w.tenant_id = ${tenant_id} and w.id = ${endpoint_id}
-       and w.status = 'published' and not w.enabled`;
-  if (endpoint === undefined) return null;
+  const endpoint = await findDisabledEndpoint(db, tenant_id, endpoint_id);
+  if (endpoint === null) return null;
   return {
     id: email.id,
     to: email.recipient,

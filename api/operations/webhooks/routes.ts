@@ -23,16 +23,11 @@ import {
 } from '../../../schemas/webhooks/retry.ts';
 import { WebhookEventParams, WebhookPayload } from '../../../schemas/webhooks/payloads.ts';
 import { route } from '../../conventions/route.ts';
-import { searchAttempts, sendTest } from './attempts.ts';
-import {
-  createEndpoint,
-  deleteEndpoint,
-  getEndpoint,
-  rotateSecret,
-  searchEndpoints,
-  updateEndpoint,
-} from './endpoints.ts';
+import { searchAttempts } from './attempt-repository.ts';
+import { getEndpoint, searchEndpoints } from './endpoint-repository.ts';
+import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from './endpoints.ts';
 import { samplePayload } from './sample-payload.ts';
+import { sendTest } from './send-test.ts';
 
 /** Maximum notifications per replay. */
 const REPLAY_MAX = 10_000;
