@@ -85,7 +85,7 @@ const associations = tableOf<CouponAssociationRow>({
 export const insertCouponAssociation = associations.insert;
 export const updateCouponAssociationRow = associations.change;
 
-export async function findCouponAssociation(
+export async function getCouponAssociation(
   db: Db,
   scope: Scope,
   id: string,

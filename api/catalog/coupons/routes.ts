@@ -15,7 +15,7 @@ import { route } from '../../conventions/route.ts';
 import { createCoupon } from './create-coupon.ts';
 import {
   getCoupon,
-  findCouponAssociation,
+  getCouponAssociation,
   getCouponByCode,
   searchCouponAssociations,
   searchCoupons,
@@ -83,7 +83,7 @@ export const couponRoutes = [
     params: IdParams,
     status: 200,
     answer: CouponAssociation,
-    handler: ({ deps, scope, params }) => findCouponAssociation(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getCouponAssociation(deps.pool, scope, params.id),
   }),
   route({
     method: 'GET',

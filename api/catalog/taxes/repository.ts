@@ -113,7 +113,7 @@ const associations = tableOf<TaxAssociationRow>({
 
 export const updateTaxAssociationRow = associations.change;
 
-export async function findTaxAssociation(
+export async function getTaxAssociation(
   db: Db,
   scope: Scope,
   id: string,

@@ -13,7 +13,7 @@ import { changed, sent } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { createTaxAssociation } from './create-tax-association.ts';
 import {
-  findTaxAssociation,
+  getTaxAssociation,
   searchTaxAssociations,
   updateTaxAssociationRow,
   type TaxAssociationFilter,
@@ -79,7 +79,7 @@ export const taxAssociationRoutes = [
     params: IdParams,
     status: 200,
     answer: TaxAssociation,
-    handler: ({ deps, scope, params }) => findTaxAssociation(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getTaxAssociation(deps.pool, scope, params.id),
   }),
   route({
     method: 'PUT',
