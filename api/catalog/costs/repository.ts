@@ -78,6 +78,7 @@ export async function searchCostsheets(
   return { ...page, items };
 }
 
+/** Costsheets as answered, in the same order, with every version of their published prices, newest first. */
 export async function withPrices(
   db: Db,
   scope: Scope,

@@ -85,6 +85,7 @@ const associations = tableOf<CouponAssociationRow>({
 export const insertCouponAssociation = associations.insert;
 export const updateCouponAssociationRow = associations.change;
 
+/** The association with its coupon. 404 if it is unknown or belongs to another scope. */
 export async function getCouponAssociation(
   db: Db,
   scope: Scope,
@@ -122,6 +123,10 @@ export interface CouponAssociationFilter {
   readonly search: Search;
 }
 
+/**
+ * Associations with their coupons, without archived ones unless a status is requested. `active_only`: those that
+ * apply within the requested period, or at `now`.
+ */
 export async function searchCouponAssociations(
   db: Db,
   scope: Scope,

@@ -60,6 +60,7 @@ export async function assertPriceGroup(db: Transaction, scope: Scope, id: string
   if (group?.entity_type !== 'price') throw noPriceGroup();
 }
 
+/** 400: the group is not one of prices. */
 export const noPriceGroup = () => invalidField('group_id', 'must be a group of entity type price');
 
 /** The group if it is published. Prevents its archiving until the transaction ends. */
@@ -105,6 +106,7 @@ export interface GroupFilter {
   readonly search: Search;
 }
 
+/** Leaves out archived groups unless a status is requested. */
 export function searchGroups(db: Db, scope: Scope, filter: GroupFilter): Promise<Page<Group>> {
   const { search } = filter;
   return findPage<Group>(db, {

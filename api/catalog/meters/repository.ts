@@ -82,6 +82,7 @@ export async function findWindowedPrice(
   return price ?? null;
 }
 
+/** Leaves out archived meters unless a status is requested. */
 export function searchMeters(
   db: Db,
   scope: Scope,
@@ -186,6 +187,7 @@ async function writeVersion(
   });
 }
 
+/** What a version of the meter counts. */
 export const meterSpec = (
   meter: Pick<Meter, 'event_name' | 'aggregation' | 'filters' | 'reset_usage'>,
 ): MeterSpec => ({

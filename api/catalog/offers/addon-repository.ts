@@ -48,6 +48,7 @@ export async function findEmbeddedAddons(
   return rows.map((row) => ({ ...row, prices: null, entitlements: null, credit_grants: null }));
 }
 
+/** The addon, locked until the transaction ends. 404 as for `getAddonRow`. */
 export async function lockAddon(tx: Transaction, scope: Scope, id: string): Promise<AddonRow> {
   const [row] = await tx<AddonRow[]>`
     select ${addons.columns(tx)} from addons where ${inScope(tx, scope)} and id = ${id} for update`;

@@ -38,6 +38,7 @@ export async function findEmbeddedPlans(
   return (await findPlanRows(db, scope, ids)).map(withoutChildren);
 }
 
+/** The plan as embedded in other records. */
 export const withoutChildren = (row: PlanRow): EmbeddedPlan => ({
   ...row,
   prices: null,

@@ -113,11 +113,8 @@ const associations = tableOf<TaxAssociationRow>({
 
 export const updateTaxAssociationRow = associations.change;
 
-export async function getTaxAssociation(
-  db: Db,
-  scope: Scope,
-  id: string,
-): Promise<TaxAssociation> {
+/** The association with its rate, including archived ones. 404 if it is unknown or belongs to another scope. */
+export async function getTaxAssociation(db: Db, scope: Scope, id: string): Promise<TaxAssociation> {
   const row = await associations.get(db, scope, id);
   const [association] = await withTaxRates(db, scope, [row]);
   return association!;
@@ -184,6 +181,7 @@ export interface TaxAssociationFilter {
   readonly search: Search;
 }
 
+/** Leaves out archived associations unless a status is requested. */
 export async function searchTaxAssociations(
   db: Db,
   scope: Scope,
@@ -219,6 +217,7 @@ async function withTaxRates(
   return rows.map((row) => ({ ...row, tax_rate: rateOf.get(row.tax_rate_id) ?? null }));
 }
 
+/** Inserts the association of the rate with that code. 409 if the entity has one of the rate in that currency. */
 export async function insertTaxAssociation(
   tx: Transaction,
   row: TaxAssociationRow,

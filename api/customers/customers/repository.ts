@@ -38,6 +38,7 @@ const columns = (db: Db) => db`
 const utcText = (db: Db, column: Fragment): Fragment =>
   db`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
+/** A customer as answered: there are no hierarchies of customers. */
 export const customerAnswer = (row: CustomerRow): Customer => ({
   ...row,
   parent_customer_id: null,
@@ -157,6 +158,7 @@ export async function insertCustomer(
   }
 }
 
+/** Changes the given columns. 404 if the customer is unknown or in another scope, 409 if the external id is taken. */
 export async function updateCustomerRow(
   tx: Transaction,
   scope: Scope,

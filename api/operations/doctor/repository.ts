@@ -7,6 +7,7 @@ export interface Progress {
   readonly next_offset: string;
 }
 
+/** Progress of the stream in every partition, unordered. */
 export function readProgress(db: Db): Promise<Progress[]> {
   return db<Progress[]>`select epoch, partition, next_offset from stream_progress`;
 }
@@ -39,6 +40,7 @@ export interface ConnectionFacts {
   readonly allowed: number;
 }
 
+/** Connections of all processes to Postgres, and how many it accepts. */
 export async function readConnections(db: Db): Promise<ConnectionFacts> {
   const [row] = await db<ConnectionFacts[]>`
     select (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used,

@@ -68,6 +68,7 @@ export async function insertView(tx: Transaction, view: SavedView): Promise<Save
   return await views.insert(tx, view);
 }
 
+/** Deletes the view, if it exists in the scope. */
 export async function deleteView(tx: Transaction, { scope }: Caller, id: string): Promise<void> {
   await tx`delete from saved_views where ${inScope(tx, scope)} and id = ${id}`;
 }

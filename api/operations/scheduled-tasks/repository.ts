@@ -39,6 +39,7 @@ export interface ScheduledTaskFilter {
   readonly search: Search;
 }
 
+/** Leaves out deleted tasks unless a status is requested. */
 export function searchScheduledTasks(
   db: Db,
   scope: Scope,
@@ -57,6 +58,7 @@ export function searchScheduledTasks(
   });
 }
 
+/** Inserts the task and returns it as given. */
 export async function insertScheduledTask(
   tx: Transaction,
   task: ScheduledTask,
@@ -66,6 +68,7 @@ export async function insertScheduledTask(
   return task;
 }
 
+/** Changes the given columns. 404 if the task is deleted, unknown or in another scope. */
 export async function updateScheduledTaskRow(
   tx: Transaction,
   scope: Scope,

@@ -17,13 +17,16 @@ const uploadColumns = (db: Db) => db`
   id, tenant_id, environment_id, file_name, file_type, size_bytes, sha256, columns, row_count, status,
   created_at, updated_at, created_by, updated_by`;
 
+/** The columns of a task as stored. */
 export const taskColumns = (db: Db) => db`
   id, tenant_id, environment_id, task_type, entity_type, file_provider, upload_id, file_type, file_name,
   task_status, total_records, processed_records, successful_records, failed_records, error_summary,
   metadata, started_at, completed_at, failed_at, status, created_at, updated_at, created_by, updated_by`;
 
+/** An upload as answered. */
 export const uploadAnswer = (row: UploadRow): Upload => ({ ...row, upload_id: row.id });
 
+/** A task as answered. */
 export const taskAnswer = (row: TaskRow): Task => ({
   ...row,
   file_url: null,
@@ -31,6 +34,7 @@ export const taskAnswer = (row: TaskRow): Task => ({
   workflow_id: null,
 });
 
+/** Stores the file with its metadata. */
 export async function insertUpload(db: Db, upload: UploadRow, content: Buffer): Promise<void> {
   await db`insert into uploads ${columnsOf(db, { ...upload, content })}`;
 }
@@ -57,6 +61,7 @@ export async function readUpload(db: Db, task: TaskRow): Promise<Buffer | null> 
   return row?.content ?? null;
 }
 
+/** 409 if the upload has a task already. */
 export async function insertTask(tx: Transaction, task: TaskRow): Promise<void> {
   try {
     await tx`insert into tasks ${columnsOf(tx, { ...task, metadata: jsonOf(tx, task.metadata) })}`;
@@ -77,6 +82,7 @@ export async function getTask(db: Db, scope: Scope, id: string): Promise<TaskRow
   return row;
 }
 
+/** The task, locked until the transaction ends. 404 as for `getTask`. */
 export async function lockTask(tx: Transaction, scope: Scope, id: string): Promise<TaskRow> {
   const [row] = await tx<TaskRow[]>`
     select ${taskColumns(tx)} from tasks where ${inScope(tx, scope)} and id = ${id} for update`;
@@ -115,6 +121,7 @@ export interface TaskFilter {
   readonly search: Search;
 }
 
+/** Leaves out deleted tasks unless a status is requested. Tasks of scheduled exports are not kept here: none match. */
 export async function searchTasks(db: Db, scope: Scope, filter: TaskFilter): Promise<Page<Task>> {
   const { search } = filter;
   const page = await findPage<TaskRow>(db, {

@@ -53,6 +53,7 @@ export interface WorkflowFilter {
   readonly search: Search;
 }
 
+/** A page of the matching workflows. `page`, from 1, and `page_size` replace offset and limit. */
 export async function searchWorkflows(
   db: Db,
   scope: Scope,

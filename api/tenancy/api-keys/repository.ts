@@ -14,6 +14,7 @@ const columns = (db: Db) => db`
   k.expires_at, k.last_used_at, k.status, k.created_at, k.updated_at, k.created_by, k.updated_by`;
 const from = (db: Db) => db`api_keys k left join users u on u.id = k.user_id`;
 
+/** The key, including deleted ones. 404 if it is unknown or belongs to another scope. */
 export async function getApiKey(db: Db, scope: Scope, id: string): Promise<ApiKey> {
   const [row] = await db<ApiKey[]>`
     select ${columns(db)} from ${from(db)} where ${inScope(db, scope, 'k')} and k.id = ${id}`;
@@ -39,6 +40,7 @@ export function searchApiKeys(
   });
 }
 
+/** Inserts the key and returns it as read. */
 export async function insertApiKey(
   tx: Transaction,
   row: Omit<ApiKey, 'provider' | 'user_type' | 'service_account_name' | 'last_used_at'> & {

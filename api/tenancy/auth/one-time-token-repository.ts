@@ -93,6 +93,7 @@ export async function forgetPasswordTokens(db: Db, userId: string): Promise<void
   await db`delete from one_time_tokens where user_id = ${userId}`;
 }
 
+/** 400: no token of this text is valid. */
 export const tokenRefused = () =>
   invalidField('token', 'is unknown, was used or has expired; ask for a new one');
 

@@ -14,6 +14,7 @@ export async function deleteExpiredRequests(db: Db, now: string): Promise<void> 
   await db`delete from saml_requests where expires_at <= ${now}`;
 }
 
+/** Stores that the login was requested. */
 export async function insertRequest(db: Db, request: SamlRequest): Promise<void> {
   await db`insert into saml_requests ${db(request)}`;
 }

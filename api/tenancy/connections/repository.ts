@@ -53,6 +53,7 @@ export async function publishedConnections(db: Db, scope: Scope): Promise<Connec
      order by provider_type, created_at, id`;
 }
 
+/** Leaves out deleted connections unless a status is requested. */
 export function searchConnections(
   db: Db,
   scope: Scope,

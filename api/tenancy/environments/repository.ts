@@ -78,6 +78,7 @@ export async function countEnvironments(
   return row!.count;
 }
 
+/** Inserts the environment with its tenant. */
 export async function insertEnvironment(
   tx: Transaction,
   row: Environment & { tenant_id: string; created_by: string; updated_by: string },
@@ -85,6 +86,7 @@ export async function insertEnvironment(
   await tx`insert into environments ${tx(row)}`;
 }
 
+/** Changes the name. 404 if the tenant has no such environment. */
 export async function renameEnvironment(
   tx: Transaction,
   tenantId: string,

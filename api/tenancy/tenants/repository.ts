@@ -31,6 +31,7 @@ const answer = (row: TenantRow): Tenant => ({
   },
 });
 
+/** The tenant with every key of the billing details. 404 if it is unknown. */
 export async function getTenant(db: Db, id: string): Promise<Tenant> {
   const [row] = await db<TenantRow[]>`
     select id, name, status, metadata, billing_details, created_at, updated_at
@@ -39,6 +40,7 @@ export async function getTenant(db: Db, id: string): Promise<Tenant> {
   return answer(row);
 }
 
+/** Changes the given columns. 404 if it is unknown. */
 export async function updateTenantRow(
   tx: Transaction,
   id: string,

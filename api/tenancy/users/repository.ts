@@ -11,6 +11,7 @@ export type UserRow = Omit<User, 'tenant'>;
 
 const columns = (db: Db) => db`id, email, name, type, roles, metadata, environment_ids`;
 
+/** A user as answered, with the tenant. */
 export async function withTenant(db: Db, tenantId: string, row: UserRow): Promise<User> {
   return { ...row, tenant: await getTenant(db, tenantId) };
 }
@@ -101,6 +102,7 @@ export async function hasOtherSuperAdmin(
   return row !== undefined;
 }
 
+/** 409 if the e-mail address is taken. */
 export async function insertUser(
   tx: Transaction,
   row: UserRow & {
@@ -121,6 +123,7 @@ export async function insertUser(
   }
 }
 
+/** Changes the given columns; without metadata it stays. 404 if the user is unknown or of another tenant. */
 export async function updateUserRow(
   tx: Transaction,
   tenantId: string,

@@ -8,6 +8,7 @@ const columns = (db: Db) => db`
   id, tenant_id, environment_id, event_id, type, reason, request_id, logged_at, status,
   created_at, updated_at, created_by, updated_by`;
 
+/** The correction. 404 if it is unknown or belongs to another scope. */
 export async function getCorrection(db: Db, scope: Scope, id: string): Promise<Correction> {
   const [row] = await db<Correction[]>`
     select ${columns(db)} from corrections where ${inScope(db, scope)} and id = ${id}`;
@@ -15,6 +16,7 @@ export async function getCorrection(db: Db, scope: Scope, id: string): Promise<C
   return row;
 }
 
+/** Corrections of every status unless one is requested. */
 export function searchCorrections(
   db: Db,
   scope: Scope,
@@ -55,6 +57,7 @@ export function lockUnlogged(tx: Transaction, limit: number): Promise<Correction
        for update skip locked`;
 }
 
+/** Stores that the corrections are in the event log. */
 export async function noteLogged(
   tx: Transaction,
   corrections: readonly Correction[],

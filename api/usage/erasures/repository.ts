@@ -24,6 +24,7 @@ export async function erasuresOf(db: Db, scope: Scope, customerId: string): Prom
   return rows.map(answerOf);
 }
 
+/** Stores that the erasure was requested. */
 export async function insertErasure(db: Db, erasure: Erasure): Promise<void> {
   await db`insert into erasures ${db(erasure)}`;
 }
