@@ -23,9 +23,14 @@ export const CreatePriceUnitBody = z.object({
 });
 export type CreatePriceUnitBody = z.output<typeof CreatePriceUnitBody>;
 
+/** The terms of a unit are those that its prices were made with: only their current values are accepted. */
 export const UpdatePriceUnitBody = z.object({
   name: name().optional(),
   metadata: optionalMetadata,
+  code: currency.nullish(),
+  symbol: name(10).nullish(),
+  base_currency: currency.nullish(),
+  conversion_rate: positiveDecimalText.nullish(),
 });
 export type UpdatePriceUnitBody = z.output<typeof UpdatePriceUnitBody>;
 

@@ -66,8 +66,10 @@ export class Backfill {
       while (!ended.aborted) {
         const versions = await versionsInBackfill(pool);
         // Read from the log each time: another process may have resized it.
-        if (versions.some(({ backfill_state }) => backfill_state === 'waiting'))
-          await beginBackfills(pool, generation, (await eventLog.epochs()).at(-1)!);
+        if (versions.some(({ backfill_state }) => backfill_state === 'waiting')) {
+          const open = (await eventLog.epochs()).at(-1)!;
+          if ((await beginBackfills(pool, generation, open)) > 0) continue;
+        }
         for (const version of versions) await this.#take(version, ended, failed);
         await sleep(POLL_MS, undefined, { signal: ended }).catch(() => {});
       }

@@ -37,13 +37,29 @@ export function versionForPeriod<Version extends MeterVersionChoice>(
   periodStart: string,
 ): Version | null {
   const isWhole = (version: Version): boolean => version.backfill_state === 'complete';
-  const usable = versions
-    .filter((version) => isWhole(version) || version.backfill_state === 'set_aside')
-    .filter((version) => dimensions.every((name) => version.dimensions.includes(name)));
+  const usable = withDimensions(versions, dimensions).filter(
+    (version) => isWhole(version) || version.backfill_state === 'set_aside',
+  );
   const applying = versionApplying(usable, periodStart);
   if (applying === null || isWhole(applying)) return applying;
   const later = usable.filter((other) => other.version > applying.version && isWhole(other));
   return later.toSorted((left, right) => left.version - right.version)[0] ?? applying;
+}
+
+/**
+ * The version that answers a question about the period with a number that is shown and never billed: the one
+ * that rates the period, else, while no version is complete, the one that will. The usage rows of the latter are
+ * partial: the caller reads the events instead. Null if no version has every dimension.
+ */
+export function versionToShow<Version extends MeterVersionChoice>(
+  versions: readonly Version[],
+  dimensions: readonly string[],
+  periodStart: string,
+): Version | null {
+  return (
+    versionForPeriod(versions, dimensions, periodStart) ??
+    versionApplying(withDimensions(versions, dimensions), periodStart)
+  );
 }
 
 /**
@@ -68,11 +84,14 @@ export function unfinishedEdit<Version extends MeterVersionChoice>(
   dimensions: readonly string[],
   periodStart: string,
 ): Version | null {
-  const fitting = versions.filter(({ dimensions: known }) =>
-    dimensions.every((name) => known.includes(name)),
-  );
-  const applying = versionApplying(fitting, periodStart);
+  const applying = versionApplying(withDimensions(versions, dimensions), periodStart);
   if (applying === null) return null;
   const { backfill_state } = applying;
   return backfill_state === 'complete' || backfill_state === 'set_aside' ? null : applying;
 }
+
+const withDimensions = <Version extends MeterVersionChoice>(
+  versions: readonly Version[],
+  dimensions: readonly string[],
+): Version[] =>
+  versions.filter(({ dimensions: known }) => dimensions.every((name) => known.includes(name)));

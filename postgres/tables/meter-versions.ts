@@ -204,6 +204,15 @@ export function meterVersionsOf(
      order by meter_id, version desc`;
 }
 
+/** Ids of the environment's versions whose usage is not complete yet: the stream counts earlier events. */
+export async function versionsStillCounted(db: Db, scope: Scope): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from meter_versions
+     where ${inScope(db, scope)} and backfill_state not in ('complete', 'set_aside')
+     order by id`;
+  return rows.map(({ id }) => id);
+}
+
 /** Log offsets between which versions are evaluated live: `[live_from, live_until)` of each partition. */
 export interface LiveRange {
   readonly meter_version_id: string;

@@ -38,6 +38,7 @@ export interface PipelineWorld {
   readonly edge: FastifyInstance;
   readonly catalog: TestCatalog;
   readonly usageReader: UsageReader;
+  readonly eventLog: EventLog;
   /** As a client does; a refusal fails the test. */
   send(events: readonly object[]): Promise<void>;
   /** Resolves when the stream has passed everything sent, and every meter's backfill is through. */
@@ -117,6 +118,7 @@ export async function startPipeline({
     edge,
     catalog: catalogOf(api),
     usageReader,
+    eventLog,
     async send(events) {
       const response = await edge.inject({
         method: 'POST',

@@ -14,7 +14,7 @@ import { rate } from '../../../domain/pricing/rate.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { UsageAnalyticsPoint } from '../../../schemas/usage-analytics.ts';
 import { groupBy } from '../../conventions/group-by.ts';
-import { queriesOf } from '../computing/line-questions.ts';
+import { asksOfQuestion } from '../computing/line-questions.ts';
 import type { AnalyticsSubject, SubjectStretch } from './analytics-subjects.ts';
 import type { UsageAsk } from '../../usage/quantities/ask-usage.ts';
 import {
@@ -103,11 +103,7 @@ export function asksOf(
 
 /** The queries an invoice needs to rate the subject's charges. */
 export const ratingAsks = ({ charges }: AnalyticsSubject): UsageAsk[] =>
-  charges.flatMap(({ questions }) =>
-    questions.flatMap((question) =>
-      queriesOf(question).map((query) => ({ query, version: question.version })),
-    ),
-  );
+  charges.flatMap(({ questions }) => questions.flatMap(asksOfQuestion));
 
 /** A filter shows a part of the line. Its share is computed from the usage of the whole line. */
 const needsWhole = ({ line }: AnalyticsSubject, { filter_values }: AnalyticsQuestion): boolean =>

@@ -2,7 +2,7 @@ import { BillingError } from '../../../domain/errors.ts';
 import type { BucketSize } from '../../../domain/time/usage-windows.ts';
 import type { CouponAssociation } from '../../../domain/invoicing/coupon-association.ts';
 import { subscriptionsOwning } from '../../../domain/metering/attribution.ts';
-import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
+import { versionToShow } from '../../../domain/metering/version-for-period.ts';
 import type { PriceTerms } from '../../../domain/pricing/price.ts';
 import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
 import { schedulesWithin } from '../../../domain/subscription/schedule.ts';
@@ -12,6 +12,7 @@ import type { SelectedUsage } from '../../../domain/pricing/filter-values.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import {
   meterVersionsOf,
+  versionsStillCounted,
   type MeterVersionRecord,
 } from '../../../postgres/tables/meter-versions.ts';
 import type { CommittedUsage } from '../../../schemas/invoice.ts';
@@ -65,7 +66,7 @@ export interface AnalyticsSubject {
 
 /**
  * Usage of meters regardless of what is sold, for one customer or for all customers (null). Leaves out meters
- * without usage and meters whose usage is still being counted.
+ * without usage. Meters whose usage is still being counted have no usage rows yet and are always among them.
  */
 export async function bareMeters(
   deps: ApiDeps,
@@ -80,7 +81,8 @@ export async function bareMeters(
     external_customer_ids: external_customer_id === null ? null : [external_customer_id],
     end: epochMs(range.end),
   });
-  const meters = await metersOfVersions(deps.pool, scope, used, meterIds);
+  const counting = await versionsStillCounted(deps.pool, scope);
+  const meters = await metersOfVersions(deps.pool, scope, [...used, ...counting], meterIds);
   const versions = await meterVersionsOf(
     deps.pool,
     scope,
@@ -88,7 +90,7 @@ export async function bareMeters(
   );
   const byMeter = groupBy(versions, ({ meter_id }) => meter_id);
   return meters.flatMap((meter) => {
-    const version = versionForPeriod(byMeter.get(meter.id) ?? [], [], range.start);
+    const version = versionToShow(byMeter.get(meter.id) ?? [], [], range.start);
     if (version === null) return [];
     const { start, end } = range;
     const whole = {
@@ -119,7 +121,8 @@ export async function bareMeters(
  * The usage lines of the subscriptions in the range, each with the queries of its invoices: one billing
  * period after the other, cut to the range (billing 3.3). Time before a line's start, after its end
  * and in a trial is not charged, so it does not belong to the line. `meterIds` limits the lines returned, not
- * the lines that compete for events or an allowance. A line whose usage is still being counted is left out.
+ * the lines that compete for events or an allowance. A line whose usage is still being counted is among them for
+ * `askUsage`, which counts it from the events, and left out for `counted`: answers of usage rows alone.
  */
 export async function usageLines(
   deps: Pick<ApiDeps, 'pool'>,
@@ -127,6 +130,7 @@ export async function usageLines(
   named: readonly SubscriptionRow[],
   range: Period,
   meterIds: readonly string[] | null,
+  which: 'all' | 'counted' = 'all',
 ): Promise<AnalyticsSubject[]> {
   const subscriptions = subscriptionsOwning(named, range);
   if (subscriptions.length === 0) return [];
@@ -139,7 +143,7 @@ export async function usageLines(
   );
   return subscriptions
     .flatMap((subscription) => {
-      const charges = chargesInRange(subscription, sources, range);
+      const charges = chargesInRange(subscription, sources, range, which);
       const coupons = attachedCoupons(sources, subscription.id);
       const byLine = groupBy(charges, ({ charge }) => charge.line);
       return [...byLine].flatMap(([line, own]): AnalyticsSubject[] => {
@@ -171,6 +175,7 @@ function chargesInRange(
   subscription: SubscriptionRow,
   sources: BillingSources,
   range: Period,
+  which: 'all' | 'counted',
 ): PeriodCharge[] {
   const usage = (sources.lines.get(subscription.id) ?? []).filter(
     ({ price_type, meter_id }) => price_type === 'USAGE' && meter_id !== null,
@@ -187,7 +192,7 @@ function chargesInRange(
     const pauses = sources.pauses.get(subscription.id) ?? [];
     const covers = { closing: paid, opening: null };
     return chargesAroundPauses(schedule, usage, covers, pauses).flatMap((charge) =>
-      'at' in charge.cell ? [] : questioned(target, sources, charge.line, charge.cell),
+      'at' in charge.cell ? [] : questioned(target, sources, charge.line, charge.cell, which),
     );
   });
 }
@@ -197,9 +202,11 @@ function questioned(
   sources: BillingSources,
   line: BilledLine,
   cell: Parameters<typeof lineQuestion>[1],
+  which: 'all' | 'counted',
 ): PeriodCharge[] {
   try {
-    const question = lineQuestion(usageLineOf(target, sources, line), cell);
+    const purpose = which === 'all' ? 'shown' : 'draft';
+    const question = lineQuestion(usageLineOf(target, sources, line, purpose), cell);
     return [{ charge: { line, cell }, questions: [question], period: target.period }];
   } catch (error) {
     if (error instanceof BillingError && error.code === 'usage_unavailable') return [];

@@ -1,5 +1,5 @@
 import { BillingError, invalidField } from '../../../domain/errors.ts';
-import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
+import { versionForPeriod, versionToShow } from '../../../domain/metering/version-for-period.ts';
 import { Decimal, ZERO } from '../../../domain/money.ts';
 import { priceTerms } from '../../../domain/pricing/price.ts';
 import { intersection, type Period } from '../../../domain/time/instant.ts';
@@ -183,7 +183,7 @@ async function pricedMeters(
     const names = Object.keys(filter_values);
     const own = versions.get(price.meter_id!) ?? [];
     const version =
-      versionForPeriod(own, names, inForce.start) ?? versionForPeriod(own, [], inForce.start);
+      versionForPeriod(own, names, inForce.start) ?? versionToShow(own, [], inForce.start);
     if (version === null) return [];
     const terms = priceTerms(price);
     const stretch = {

@@ -42,7 +42,7 @@ export async function evaluateWallet(
   const { scope } = caller;
   const read = await getWallet(deps.pool, scope, walletId);
   if (!(await isWatched(deps.pool, scope, read))) return;
-  const balance = (await realTimeBalances(deps, scope, [read])).get(walletId)!;
+  const balance = (await realTimeBalances(deps, scope, [read], null)).get(walletId)!;
   const pending = decimal(balance.wallet.credit_balance).minus(
     decimal(balance.real_time_credit_balance),
   );

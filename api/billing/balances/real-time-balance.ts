@@ -1,11 +1,12 @@
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
+import type { EventReader } from '../../../clickhouse/reading/event-reader.ts';
 import { roundToCurrency } from '../../../domain/currency.ts';
 import { decimal, decimalText, sum, type Decimal } from '../../../domain/money.ts';
 import { realTimeBalance, type RealTimeBalance } from '../../../domain/wallet/real-time-balance.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { type Scope } from '../../../postgres/client.ts';
 import type { WalletBalance } from '../../../schemas/wallet.ts';
-import type { BillingDeps } from '../../deps.ts';
+import type { BillingDeps, UsageDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { ratingAsks } from '../analytics/analytics-figures.ts';
 import { usageLines } from '../analytics/analytics-subjects.ts';
@@ -13,6 +14,7 @@ import { rateSubjects } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
 import { findWithBlocks, type WalletRow } from '../credits/wallet-repository.ts';
 import { walletAnswers } from '../credits/wallet-answers.ts';
+import { readShownUsage } from '../../usage/quantities/ask-usage.ts';
 import { claimingInvoices, runningSubscriptions } from './balance-repository.ts';
 
 type Deps = Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'>;
@@ -25,12 +27,14 @@ export interface BalanceOfWallet extends RealTimeBalance {
 /**
  * The balances of one customer's wallets less unsettled amounts (money 2.8): priced usage of the running
  * periods, and open invoices. Reads the wallets again with their blocks, and usage; call it outside of any
- * lock.
+ * lock. With `events`, usage of a new meter counts before its backfill is verified: for balances that are shown. Null
+ * leaves it out: nothing is decided by it.
  */
 export async function realTimeBalances(
   deps: Deps,
   scope: Scope,
   wallets: readonly WalletRow[],
+  events: EventReader | null,
 ): Promise<ReadonlyMap<string, BalanceOfWallet>> {
   const at = isoTime(deps.clock.now());
   const claiming = wallets.filter(
@@ -47,7 +51,7 @@ export async function realTimeBalances(
       scope,
       claiming.map(({ customer_id }) => customer_id),
     ),
-    runningUsage(deps, scope, claiming),
+    runningUsage(deps, scope, claiming, events),
   ]);
   return new Map(
     current.map(({ wallet, blocks }) => {
@@ -63,12 +67,12 @@ export async function realTimeBalances(
 
 /** The answers for the wallets, each with its current balance. */
 export async function balanceAnswers(
-  deps: Deps,
+  deps: UsageDeps,
   scope: Scope,
   wallets: readonly WalletRow[],
   expand: ReadonlySet<string>,
 ): Promise<WalletBalance[]> {
-  const balances = await realTimeBalances(deps, scope, wallets);
+  const balances = await realTimeBalances(deps, scope, wallets, deps.eventReader);
   const current = wallets.map(({ id }) => balances.get(id)!.wallet);
   const answers = await walletAnswers(deps.pool, scope, current, expand);
   return answers.map((wallet) => {
@@ -98,6 +102,7 @@ async function runningUsage(
   deps: Deps,
   scope: Scope,
   wallets: readonly WalletRow[],
+  eventReader: EventReader | null,
 ): Promise<(wallet: WalletRow) => Decimal> {
   const payers = [...new Set(wallets.map(({ customer_id }) => customer_id))];
   const subscriptions = await runningSubscriptions(deps.pool, scope, payers);
@@ -110,6 +115,7 @@ async function runningUsage(
           [subscription],
           { start: subscription.current_period_start, end: subscription.current_period_end },
           null,
+          eventReader === null ? 'counted' : 'all',
         ),
       ),
     )
@@ -118,7 +124,9 @@ async function runningUsage(
   const { answers } =
     asks.length === 0
       ? { answers: new Map() }
-      : await deps.usageReader.read(asks.map(({ query }) => query));
+      : eventReader === null
+        ? await deps.usageReader.read(asks.map(({ query }) => query))
+        : await readShownUsage({ ...deps, eventReader }, asks);
   const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
   const rated = rateSubjects(subjects, rows);
   const walletOf = (subject: (typeof subjects)[number]): string =>

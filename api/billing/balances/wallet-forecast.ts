@@ -35,7 +35,7 @@ export async function walletForecast(
   const recent = { start: isoTime(now - RECENT_DAYS * DAY_MS), end: at };
   const [blocks, balances, usage] = await Promise.all([
     findBlocks(deps.pool, scope, [wallet.id]),
-    realTimeBalances(deps, scope, [wallet]),
+    realTimeBalances(deps, scope, [wallet], deps.eventReader),
     paysFor(wallet.allowed_price_types, 'USAGE') ? usageByDay(deps, scope, wallet, recent) : [],
   ]);
   const daily = meanOf(usage, recent);

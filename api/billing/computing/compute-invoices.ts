@@ -14,7 +14,7 @@ import type {
   InvoiceRecord,
   StoredWatermarks,
 } from '../../../schemas/invoice.ts';
-import type { BillingDeps } from '../../deps.ts';
+import type { BillingDeps, UsageDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import type { OwnedTaxAssociation } from '../../catalog/taxes/repository.ts';
 import { readBillingSources, type BilledLine, type BillingSources } from './billing-sources.ts';
@@ -47,7 +47,15 @@ import {
 } from './settlement-currency.ts';
 import { taxesOf, taxRecords } from './tax-rows.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
-import { lineQuestion, queriesOf, type UsageLine } from './line-questions.ts';
+import { readShownUsage } from '../../usage/quantities/ask-usage.ts';
+import {
+  asksOfQuestion,
+  lineQuestion,
+  queriesOf,
+  type LineQuestion,
+  type UsageLine,
+  type UsagePurpose,
+} from './line-questions.ts';
 
 /** A subscription that cannot be billed must not block the others of its page. */
 export type Computation =
@@ -73,6 +81,8 @@ export interface ComputeOptions {
   readonly isFinal?: boolean;
   /** Include what other invoices have already billed: for previews. */
   readonly ignoreBilled?: boolean;
+  /** The numbers are shown and never billed: these stores answer usage that is still backfilled. */
+  readonly shownFrom?: UsageDeps;
 }
 
 type ComputeDeps = Pick<BillingDeps, 'ids' | 'usageReader'>;
@@ -109,11 +119,7 @@ export async function computeInvoices(
   const questions = planned.flatMap((plan) =>
     plan.ok ? plan.value.flatMap(({ charges }) => charges.flatMap((c) => c.questions)) : [],
   );
-  const queries = questions.flatMap(queriesOf);
-  const usage =
-    queries.length === 0
-      ? null
-      : await deps.usageReader.read(queries, options.bound ?? 'watermark');
+  const usage = questions.length === 0 ? null : await readUsage(deps, questions, options);
   const knownIds = targets.flatMap(({ invoice }) => invoice?.id ?? []);
   const replacedIds = targets.flatMap(({ replaces }) => replaces ?? []);
   const known = await linesOfInvoices(db, scope, [...knownIds, ...replacedIds]);
@@ -142,6 +148,16 @@ export async function computeInvoices(
       ? { ok: true, computed: built.value }
       : { ok: false, target, error: built.error };
   });
+}
+
+function readUsage(
+  deps: ComputeDeps,
+  questions: readonly LineQuestion[],
+  { shownFrom, bound = 'watermark' }: ComputeOptions,
+): Promise<UsageAnswers> {
+  return shownFrom === undefined
+    ? deps.usageReader.read(questions.flatMap(queriesOf), bound)
+    : readShownUsage(shownFrom, questions.flatMap(asksOfQuestion));
 }
 
 /** The invoice's own subscription, then the grouped ones. */
@@ -211,8 +227,9 @@ function oneTimeOnly({ lines, billed }: BillingSources): BillingSources['billed'
 function planCharges(
   target: InvoiceTarget,
   sources: BillingSources,
-  { isFinal }: Pick<ComputeOptions, 'isFinal'>,
+  { isFinal, shownFrom }: Pick<ComputeOptions, 'isFinal' | 'shownFrom'>,
 ): QuestionedCharge[] {
+  const purpose = shownFrom !== undefined ? 'shown' : isFinal === true ? 'final' : 'draft';
   const { subscription } = target;
   const lines = sources.lines.get(subscription.id) ?? [];
   const pinnedFrom = advancesPinnedFrom(target);
@@ -225,7 +242,7 @@ function planCharges(
   return charges.map((charge) => {
     const { line, cell } = charge;
     if (line.price_type === 'FIXED' || 'at' in cell) return { charge, questions: [] };
-    return { charge, questions: [lineQuestion(usageLineOf(target, sources, line, isFinal), cell)] };
+    return { charge, questions: [lineQuestion(usageLineOf(target, sources, line, purpose), cell)] };
   });
 }
 
@@ -277,7 +294,7 @@ export function usageLineOf(
   target: Pick<InvoiceTarget, 'subscription' | 'proration_behavior' | 'period'>,
   sources: BillingSources,
   line: BilledLine,
-  isFinal = false,
+  purpose: UsagePurpose,
 ): UsageLine {
   const { subscription, proration_behavior, period } = target;
   const customer = sources.customers.get(subscription.customer_id);
@@ -298,7 +315,7 @@ export function usageLineOf(
     pool: sources.pools.get(subscription.id) ?? [],
     versions: sources.meterVersions.get(line.meter_id ?? '') ?? [],
     period_start: period.start,
-    isFinal,
+    purpose,
   };
 }
 

@@ -3,7 +3,11 @@ import { BillingError } from '../../../domain/errors.ts';
 import type { UsageAnswers, UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
 import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
-import { unfinishedEdit, versionForPeriod } from '../../../domain/metering/version-for-period.ts';
+import {
+  unfinishedEdit,
+  versionForPeriod,
+  versionToShow,
+} from '../../../domain/metering/version-for-period.ts';
 import {
   selectUsage,
   type SelectedUsage,
@@ -22,6 +26,7 @@ import { pooledDuring, type PooledCustomer } from '../../../domain/subscription/
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { UsageAsk } from '../../usage/quantities/ask-usage.ts';
 import { cellAllowance, type CellAllowance } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
 import { cellQuota, type CellQuota } from './quotas.ts';
@@ -44,6 +49,13 @@ export interface LineQuestion {
   readonly quota: CellQuota | null;
 }
 
+/**
+ * What the numbers are for. `draft`: usage of a version that is still backfilled refuses. `final`: so does an edit
+ * of the meter that is not complete yet. `shown`: never billed; the usage of a first version that is still backfilled
+ * is asked for, and `askUsage` answers it from the events.
+ */
+export type UsagePurpose = 'shown' | 'draft' | 'final';
+
 export interface UsageLine {
   readonly subscription: SubscriptionRow;
   readonly line: BilledLine;
@@ -58,8 +70,7 @@ export interface UsageLine {
   readonly entitlements: readonly EntitlementSource[];
   /** Start of the billing period: an edit of the meter applies from the next one (metering 6). */
   readonly period_start: string;
-  /** The numbers are final: an edit of the meter that is not complete yet refuses. */
-  readonly isFinal: boolean;
+  readonly purpose: UsagePurpose;
 }
 
 /** The question of one usage line for one charge cell. */
@@ -95,6 +106,10 @@ function windowQueries(
     ]),
   );
 }
+
+/** The same with the version that answers them, for `askUsage`. */
+export const asksOfQuestion = (question: LineQuestion): UsageAsk[] =>
+  queriesOf(question).map((query) => ({ query, version: question.version }));
 
 /** All queries of a cell: its usage and the inputs of its allowance or its quotas. */
 export const queriesOf = (question: LineQuestion): UsageQuery[] => [
@@ -137,26 +152,25 @@ function wholeVersion(usage: UsageLine, selected: SelectedUsage): MeterVersionRe
     ...selected.excluded_during.map(({ filter_values }) => filter_values),
   ];
   const dimensions = [...new Set(filters.flatMap((filter) => Object.keys(filter)))];
-  const version = versionForPeriod(usage.versions, dimensions, usage.period_start);
-  if (version === null) throw new UsageNotCounted(usage.line.meter_id!);
-  const edit = usage.isFinal
-    ? unfinishedEdit(usage.versions, dimensions, usage.period_start)
-    : null;
+  const { versions, period_start, purpose } = usage;
+  const version =
+    purpose === 'shown'
+      ? versionToShow(versions, dimensions, period_start)
+      : versionForPeriod(versions, dimensions, period_start);
+  if (version === null) throw usageNotCounted(usage.line.meter_id!);
+  const edit = purpose === 'final' ? unfinishedEdit(versions, dimensions, period_start) : null;
   if (edit !== null) throw editNotComplete(usage.line.meter_id!, edit);
   refuseSetAside(version);
   return version;
 }
 
 /** 503: the stream still counts earlier events for a new meter. It passes within seconds. */
-export class UsageNotCounted extends BillingError {
-  constructor(meterId: string) {
-    super(
-      'unavailable',
-      'usage_unavailable',
-      `Usage of meter ${meterId} is still being counted from earlier events. Repeat the request shortly.`,
-    );
-  }
-}
+const usageNotCounted = (meterId: string): BillingError =>
+  new BillingError(
+    'unavailable',
+    'usage_unavailable',
+    `Usage of meter ${meterId} is still being counted from earlier events. Repeat the request shortly.`,
+  );
 
 const editNotComplete = (
   meterId: string,

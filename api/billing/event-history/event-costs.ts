@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { RawEventRow } from '../../../clickhouse/rows.ts';
 import { compileMeter, multipliedValue } from '../../../domain/metering/meter-event.ts';
 import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
-import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
+import { versionToShow } from '../../../domain/metering/version-for-period.ts';
 import { Decimal, ZERO } from '../../../domain/money.ts';
 import { rate } from '../../../domain/pricing/rate.ts';
 import { isoText } from '../../../domain/time/instant.ts';
@@ -90,7 +90,7 @@ async function costsBy(
         rates(line, bySubscription.get(line.subscription_id)!, event.timestamp, texts),
       )
       .reduce((sum, line) => {
-        const version = versionForPeriod(versions.get(line.meter_id!) ?? [], [], at);
+        const version = versionToShow(versions.get(line.meter_id!) ?? [], [], at);
         if (version === null) return sum;
         refuseSetAside(version);
         const metering = compileMeter(version)({ event_name: event.event_name, properties });

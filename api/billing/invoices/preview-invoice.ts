@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { invalidField } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
 import { dueEnd } from '../../../domain/subscription/cancellation.ts';
@@ -14,36 +13,35 @@ import { isoTime } from '../../../platform/clock.ts';
 import type { PreviewInvoiceBody } from '../../../schemas/invoice-requests.ts';
 import type { Invoice } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import type { BillingDeps } from '../../deps.ts';
+import type { BillingDeps, UsageDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { settledAnswers } from './answers.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
-import { UsageNotCounted } from '../computing/line-questions.ts';
 import { cycleTarget, trialEndTarget } from '../computing/targets.ts';
 
 /**
  * The invoice of a window as if the window ended now: its usage and arrears, and the advances of the next
  * billing period. Uses the functions of the real invoice and writes nothing (billing 17.7). Includes charges
- * that other invoices have already billed.
+ * that other invoices have already billed. Usage of a new meter is counted from the events until its backfill is
+ * verified; only the real invoice waits for that.
  */
 export async function previewInvoice(
-  deps: BillingDeps,
+  deps: BillingDeps & UsageDeps,
   caller: Caller,
   body: PreviewInvoiceBody,
 ): Promise<Invoice> {
   const subscription = await getSubscription(deps.pool, caller.scope, body.subscription_id);
   const at = isoTime(deps.clock.now());
   const target = previewTarget(subscription, requestedWindow(subscription, body), deps.settings);
-  const computed = await onceCounted(async () =>
-    onlyComputed(
-      await computeInvoices(deps, deps.pool, caller.scope, [target], {
-        at,
-        user_id: caller.user_id,
-        ignoreBilled: true,
-      }),
-    ),
+  const computed = onlyComputed(
+    await computeInvoices(deps, deps.pool, caller.scope, [target], {
+      at,
+      user_id: caller.user_id,
+      ignoreBilled: true,
+      shownFrom: deps,
+    }),
   );
   const lines = computed.lines.filter(
     ({ amount }) => body.hide_zero_charges_line_items !== true || !decimal(amount).isZero(),
@@ -61,22 +59,6 @@ export async function previewInvoice(
     explanations: true,
   });
   return answer!;
-}
-
-/** The stream notices a new meter within 2 s and counts earlier events then. */
-const COUNTED_MS_MAX = 5_000;
-const COUNTED_POLL_MS = 250;
-
-/** Repeats the work for up to five seconds while the usage of a new meter is not counted yet. */
-async function onceCounted<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (const began = performance.now(); ; await sleep(COUNTED_POLL_MS)) {
-    try {
-      return await work();
-    } catch (error) {
-      const isOver = performance.now() - began > COUNTED_MS_MAX;
-      if (!(error instanceof UsageNotCounted) || isOver) throw error;
-    }
-  }
 }
 
 function requestedWindow(subscription: SubscriptionRow, body: PreviewInvoiceBody): Period {

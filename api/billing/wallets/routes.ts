@@ -29,7 +29,7 @@ import {
 import { evaluated } from '../balances/evaluate-wallet.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
 import { walletForecast } from '../balances/wallet-forecast.ts';
-import type { BillingDeps } from '../../deps.ts';
+import type { UsageDeps } from '../../deps.ts';
 import { createWallet } from './create-wallet.ts';
 import { debitWallet } from './debit-queue.ts';
 import { closeWallet, convertWallet } from './end-wallet.ts';
@@ -49,7 +49,7 @@ async function walletPage(db: Db, scope: Scope, filter: WalletFilter) {
   return { ...page, items };
 }
 
-async function balanceOf(deps: BillingDeps, scope: Scope, id: string, expand: ReadonlySet<string>) {
+async function balanceOf(deps: UsageDeps, scope: Scope, id: string, expand: ReadonlySet<string>) {
   const wallet = await getWallet(deps.pool, scope, id);
   const [answer] = await balanceAnswers(deps, scope, [wallet], expand);
   return answer!;

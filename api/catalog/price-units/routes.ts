@@ -1,3 +1,4 @@
+import { problems } from '../../../domain/pricing/problems.ts';
 import { isIsoCurrency } from '../../../domain/currency.ts';
 import { invalidField, notFound } from '../../../domain/errors.ts';
 import {
@@ -18,6 +19,20 @@ import {
   searchPriceUnits,
   updatePriceUnitRow,
 } from './repository.ts';
+
+type Terms = Pick<PriceUnit, 'code' | 'symbol' | 'base_currency' | 'conversion_rate'>;
+
+/** 400 names each field that is not what the unit has: prices keep the rate that they were made with (money 12.1). */
+function refuseOtherTerms(
+  unit: Terms,
+  asked: Readonly<Record<keyof Terms, string | null | undefined>>,
+): void {
+  const found = problems();
+  for (const field of ['code', 'symbol', 'base_currency', 'conversion_rate'] as const)
+    if (asked[field] != null && asked[field] !== unit[field])
+      found.add(field, 'immutable', 'cannot be changed: create another pricing unit');
+  found.refuse();
+}
 
 export const priceUnitRoutes = [
   route({
@@ -95,12 +110,15 @@ export const priceUnitRoutes = [
     status: 200,
     answer: PriceUnit,
     handler: (call) =>
-      call.deps.pool.begin((tx) =>
-        updatePriceUnitRow(tx, call.scope, call.params.id, {
-          ...sent(call.body),
+      call.deps.pool.begin(async (tx) => {
+        const { code, symbol, base_currency, conversion_rate, ...changes } = call.body;
+        const unit = await getPriceUnit(tx, call.scope, call.params.id);
+        refuseOtherTerms(unit, { code, symbol, base_currency, conversion_rate });
+        return await updatePriceUnitRow(tx, call.scope, unit.id, {
+          ...sent(changes),
           ...changed(call.deps, call),
-        }),
-      ),
+        });
+      }),
   }),
   route({
     method: 'DELETE',

@@ -4,7 +4,12 @@ import { aggregate, type MeteredUsage } from '../../../domain/metering/aggregate
 import { compileMeter } from '../../../domain/metering/meter-event.ts';
 import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import type { WatermarkVector } from '../../../domain/metering/position.ts';
-import type { MeterVersion, UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
+import type {
+  MeterVersion,
+  UsageAnswers,
+  UsageQuery,
+  UsageRow,
+} from '../../../domain/metering/usage.ts';
 import { epochMs } from '../../../domain/time/instant.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import { readLiveUntil } from '../../../postgres/tables/seals.ts';
@@ -42,21 +47,39 @@ export async function askUsage(
 ): Promise<ReadonlyMap<string, readonly UsageRow[]>> {
   const [first] = asks;
   if (first === undefined) return new Map();
-  for (const { version } of asks) refuseSetAside(version);
-  const kept = asks.filter(keepsAll);
+  const { tenant_id } = first.query;
   // Each query takes its own turn: one that held a turn and waited for another could deadlock.
-  const { answers } = await deps.eventReader.inTurn(first.query.tenant_id, () =>
-    deps.usageReader.read(kept.map(({ query }) => query)),
-  );
+  const inTurn = (queries: readonly UsageQuery[]) =>
+    deps.eventReader.inTurn(tenant_id, () => deps.usageReader.read(queries));
+  const { answers } = await answersOf(deps, asks, inTurn);
   const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
+  for (const { query } of asks) refuseTooManyGroups(query.group_by, rows.get(query.key)!);
+  return rows;
+}
+
+/**
+ * The same for balances and previews: nothing waits for a turn of the tenant's dashboards unless events have to be
+ * read, and groups are not limited.
+ */
+export const readShownUsage = (deps: UsageDeps, asks: readonly UsageAsk[]): Promise<UsageAnswers> =>
+  answersOf(deps, asks, (queries) => deps.usageReader.read(queries));
+
+async function answersOf(
+  deps: UsageDeps,
+  asks: readonly UsageAsk[],
+  read: (queries: readonly UsageQuery[]) => Promise<UsageAnswers>,
+): Promise<UsageAnswers> {
+  for (const { version } of asks) refuseSetAside(version);
+  const { watermarks, answers: kept } = await read(asks.filter(keepsAll).map(({ query }) => query));
+  const answers = new Map(kept);
   const raw = asks.filter((ask) => !keepsAll(ask));
   const ended = await endsOf(deps, raw);
   for (const ask of raw) {
-    const liveUntil = ended.get(ask.version.id) ?? {};
-    rows.set(ask.query.key, await rowsOfEvents(deps, ask, liveUntil));
+    const { key } = ask.query;
+    const rows = await rowsOfEvents(deps, ask, ended.get(ask.version.id) ?? {});
+    answers.set(key, { key, rows });
   }
-  for (const { query } of asks) refuseTooManyGroups(query.group_by, rows.get(query.key)!);
-  return rows;
+  return { watermarks, answers };
 }
 
 /** 400 if a query has more than 10,000 groups (tenancy S13). */

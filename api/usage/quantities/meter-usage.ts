@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { invalidField } from '../../../domain/errors.ts';
 import type { UsageQuery } from '../../../domain/metering/usage.ts';
 import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
-import { versionApplying, versionForPeriod } from '../../../domain/metering/version-for-period.ts';
+import { versionForPeriod, versionToShow } from '../../../domain/metering/version-for-period.ts';
 import { Decimal, sum } from '../../../domain/money.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import {
@@ -97,9 +97,7 @@ export async function askedVersion(
 ): Promise<MeterVersionRecord> {
   const versions = await meterVersionsOf(deps.pool, scope, [meterId]);
   const version =
-    versionForPeriod(versions, dimensions, start) ??
-    versionForPeriod(versions, [], start) ??
-    versionApplying(versions, start);
+    versionForPeriod(versions, dimensions, start) ?? versionToShow(versions, [], start);
   assert(version !== null, `meter ${meterId} has no version`);
   return version;
 }

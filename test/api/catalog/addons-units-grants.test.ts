@@ -79,16 +79,34 @@ describe('pricing units', () => {
     );
     expect((await create()).status).toBe(409);
     expect((await api.get('/v1/prices/units/code/ABC')).body.id).toBe(unit.id);
-    await api.put(`/v1/prices/units/${unit.id}`, { name: 'D', code: 'xyz' });
-    expect((await api.get(`/v1/prices/units/${unit.id}`)).body).toMatchObject({
-      name: 'D',
-      code: 'abc',
-    });
+    const { id: _, ...terms } = unit;
+    const renamed = await api.put(`/v1/prices/units/${unit.id}`, { ...terms, name: 'D' });
+    expect(renamed).toMatchObject({ status: 200, body: { name: 'D', code: 'abc' } });
     await api.delete(`/v1/prices/units/${unit.id}`);
     expect((await api.get('/v1/prices/units/code/abc')).status).toBe(404);
     expect((await create()).status).toBe(201);
     const { body: list } = await api.post('/v1/prices/units/search', { limit: 1 });
     expect(list.pagination).toEqual({ total: 1, limit: 1, offset: 1 });
+  });
+
+  test('400: PUT names what cannot change, and changes nothing; current values are accepted (money 12.1)', async () => {
+    const { body: unit } = await create({ code: 'fix', conversion_rate: '0.5' });
+    const path = `/v1/prices/units/${unit.id}`;
+    const other = { code: 'oth', symbol: 'o', base_currency: 'eur', conversion_rate: '0.25' };
+    for (const [field, value] of Object.entries(other)) {
+      const answer = await api.put(path, { name: 'Renamed', [field]: value });
+      expect(answer).toMatchObject({ status: 400, body: { details: [{ path: field, code: 'immutable' }] } }); // prettier-ignore
+    }
+    const all = await api.put(path, { name: 'Renamed', ...other });
+    expect(all.body.details.map(({ path: field }: any) => field)).toEqual(Object.keys(other));
+    expect((await api.get(path)).body).toEqual(unit);
+    const same = { code: 'FIX', symbol: 'c', base_currency: 'USD', conversion_rate: '0.50' };
+    expect(await api.put(path, { name: 'Renamed', ...same })).toMatchObject({
+      status: 200,
+      body: { name: 'Renamed', code: 'fix', conversion_rate: '0.5' },
+    });
+    const missing = '/v1/prices/units/price_unit_00000000000000000000000000';
+    expect((await api.put(missing, other)).status).toBe(404);
   });
 
   test('400: a price whose money is too large at the rate of its unit, with the name of the sent field', async () => {

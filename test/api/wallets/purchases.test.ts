@@ -211,6 +211,48 @@ describe('a purchase with an invoice', () => {
     await pay(found.items[0].id, '25');
     expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '33' });
   });
+
+  test('the automatic top-up with an invoice: none while that of a completed purchase is unpaid again', async () => {
+    const wallet = await walletOf({
+      auto_topup: { enabled: true, threshold: '10', amount: '25', invoicing: true },
+      initial_credits_to_load: '11',
+    });
+    const debit = (key: string, credits: string) =>
+      ok(`/wallets/${wallet.id}/debit`, {
+        credits,
+        transaction_reason: 'MANUAL_BALANCE_DEBIT',
+        idempotency_key: key,
+      });
+    const invoices = async () =>
+      (await ok('/invoices/search', { customer_id: wallet.customer_id })).items;
+    await debit('unpaid 1', '1');
+    const [first] = await invoices();
+    const { line_items } = await get(`/invoices/${first.id}`);
+    const note = await ok('/creditnotes', {
+      invoice_id: first.id,
+      reason: 'BILLING_ERROR',
+      process_credit_note: true,
+      line_items: [{ invoice_line_item_id: line_items[0].id, amount: '10' }],
+    });
+    await pay(first.id, '15');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '35' });
+    // The note was a mistake: the rest of the purchase is due again, and its credits stay.
+    await ok(`/creditnotes/${note.id}/void`);
+    expect(await get(`/invoices/${first.id}`)).toMatchObject({
+      payment_status: 'PENDING',
+      amount_remaining: '10',
+    });
+    await debit('unpaid 2', '30');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '5' });
+    expect(await invoices()).toHaveLength(1);
+    await pay(first.id, '10');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '5' });
+    await debit('unpaid 3', '1');
+    expect(await invoices()).toMatchObject([
+      { billing_reason: 'WALLET_AUTO_TOPUP', total: '25', amount_remaining: '25' },
+      { id: first.id, amount_remaining: '0' },
+    ]);
+  });
 });
 
 describe('expired credits', () => {

@@ -1,4 +1,4 @@
-import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
+import { versionForPeriod, versionToShow } from '../../../domain/metering/version-for-period.ts';
 
 const version = (number: number, created: string, more: object = {}) => ({
   id: `meterv_${number}`,
@@ -58,5 +58,26 @@ describe('the meter version that rates a period', () => {
     const wide = version(4, '06-01', { dimensions: ['model', 'region'] });
     expect(chosen([...versions, wide], '05-01', ['region'])).toBe(4);
     expect(chosen([...versions, wide], '05-01', ['region', 'zone'])).toBeNull();
+  });
+});
+
+describe('the version that answers what is only shown', () => {
+  const shown = (versions: ReturnType<typeof version>[], dimensions: string[] = []) =>
+    versionToShow(versions, dimensions, '2026-05-01T00:00:00.000Z')?.version ?? null;
+  const first = version(1, '06-01', { backfill_state: 'waiting' });
+
+  test('is the one that rates the period as soon as there is one', () => {
+    const edit = version(2, '04-01', { backfill_state: 'verifying' });
+    expect(shown([version(1, '01-01'), edit])).toBe(1);
+  });
+  test.each(['waiting', 'replaying', 'sealing', 'verifying', 'mismatched'])(
+    'is the first one while it is %s',
+    (backfill_state) => expect(shown([{ ...first, backfill_state }])).toBe(1),
+  );
+  test('is the one that will rate a question about a dimension', () => {
+    const wide = version(2, '06-02', { backfill_state: 'waiting', dimensions: ['region'] });
+    expect(shown([first, wide], ['region'])).toBe(2);
+    expect(shown([first, wide])).toBe(1);
+    expect(shown([first, wide], ['zone'])).toBeNull();
   });
 });
