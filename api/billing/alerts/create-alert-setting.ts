@@ -1,10 +1,11 @@
 import { notFound } from '../../../domain/errors.ts';
 import { validateSpendAlert } from '../../../domain/subscription/spend-alert.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import type { AlertSetting, CreateAlertSettingBody } from '../../../schemas/alert.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { assertGroupOf } from '../../catalog/groups/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
+import { getLineItem } from '../records/line-item-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { insertAlertSetting } from './repository.ts';
 
@@ -39,9 +40,7 @@ async function assertEntityExists(
   await getSubscription(tx, scope, parent_entity_id || entity_id);
   if (entity_type === 'group') await assertGroupOf(tx, scope, entity_id, 'price');
   if (entity_type !== 'subscription_line_item') return;
-  const [line] = await tx`
-    select id from subscription_line_items
-     where ${inScope(tx, scope)} and id = ${entity_id}
-       and subscription_id = ${parent_entity_id!} and status = 'published'`;
-  if (line === undefined) throw notFound('Subscription line item', entity_id);
+  const line = await getLineItem(tx, scope, entity_id);
+  if (line.subscription_id !== parent_entity_id)
+    throw notFound('Subscription line item', entity_id);
 }

@@ -1,5 +1,7 @@
+import type { AlertState } from '../../../domain/wallet/balance-alert.ts';
 import type { ClaimingInvoice } from '../../../domain/wallet/real-time-balance.ts';
 import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
+import type { AlertSettings } from '../../../schemas/feature.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 import { openInvoiceLines } from '../records/open-invoice-line-repository.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
@@ -8,7 +10,7 @@ import { findSubscriptions } from '../records/subscription-repository.ts';
  * Features with an enabled alert, and those with a last state other than `ok` for the wallet. `walletId` is an
  * id, or the expression of one.
  */
-export const watchedFeatures = (db: Db, scope: Scope, walletId: string | Fragment): Fragment => db`
+const watched = (db: Db, scope: Scope, walletId: string | Fragment): Fragment => db`
     select * from (
       select f.id, f.alert_settings,
              (select l.alert_status from alert_logs l
@@ -18,6 +20,23 @@ export const watchedFeatures = (db: Db, scope: Scope, walletId: string | Fragmen
         from features f
        where ${inScope(db, scope, 'f')} and f.status = 'published' and f.alert_settings is not null) watched
      where (alert_settings ->> 'alert_enabled')::boolean or coalesce(previous, 'ok') <> 'ok'`;
+
+/** A feature whose levels are compared with the credits of a wallet. */
+export interface WatchedFeature {
+  readonly id: string;
+  readonly alert_settings: AlertSettings;
+  /** The last state that was logged for the wallet; null if none was. */
+  readonly previous: AlertState | null;
+}
+
+/** The features that are compared with the credits of the wallet, by id. */
+export async function watchedFeatures(
+  db: Db,
+  scope: Scope,
+  walletId: string,
+): Promise<WatchedFeature[]> {
+  return await db<WatchedFeature[]>`${watched(db, scope, walletId)} order by id`;
+}
 
 /**
  * The ids of the wallets that are evaluated: a wallet has levels, its environment has, a feature has, or it has
@@ -48,7 +67,7 @@ export async function findWatched(
     select w.id
       from unnest(${idsOf(() => true)}::text[]) as w (id)
      where (w.id = any(${certain}::text[]) or (w.id = any(${followers}::text[]) and ${ofEnvironment})
-            or exists (${watchedFeatures(db, scope, db`w.id`)}))
+            or exists (${watched(db, scope, db`w.id`)}))
        and exists (
          select from wallet_transactions t
           where ${inScope(db, scope, 't')} and t.wallet_id = w.id
@@ -98,6 +117,19 @@ export async function runningSubscriptions(db: Db, scope: Scope, payers: readonl
     scope,
     rows.map(({ id }) => id),
   );
+}
+
+/** Running periods of the subscriptions that the customer pays, inherited ones included, unordered. */
+export async function runningPeriods(
+  db: Db,
+  scope: Scope,
+  payer: string,
+): Promise<{ readonly subscription_status: string; readonly current_period_start: string }[]> {
+  return await db<{ subscription_status: string; current_period_start: string }[]>`
+    select subscription_status, current_period_start from subscriptions
+     where ${inScope(db, scope)} and status = 'published'
+       and coalesce(invoicing_customer_id, customer_id) = ${payer}
+       and subscription_status in ('active', 'trialing')`;
 }
 
 /** Open invoices of the customers, the rows of each price type added up. */

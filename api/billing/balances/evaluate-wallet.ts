@@ -9,7 +9,7 @@ import {
 } from '../../../domain/wallet/balance-alert.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { creditWallet } from '../../../domain/wallet/wallet.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
 import type { WebhookEventType } from '../../../schemas/webhooks/event-types.ts';
@@ -18,12 +18,18 @@ import type { BillingDeps } from '../../deps.ts';
 import { isOutage } from '../../outage.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { openLedger, writeDecision, type Ledger } from '../credits/ledger.ts';
-import { getWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';
+import {
+  completedCredits,
+  getWallet,
+  noteAnnouncedCredits,
+  updateWalletRow,
+  type WalletRow,
+} from '../credits/wallet-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 import { insertAlertLog, lastWalletAlertState } from '../records/alert-log-repository.ts';
 import { buyWithInvoice } from './buy-with-invoice.ts';
 import { writeFeatureAlerts } from './feature-alerts.ts';
-import { findWatched, topUpHistory } from './balance-repository.ts';
+import { findWatched, runningPeriods, topUpHistory } from './balance-repository.ts';
 import { realTimeBalances } from './real-time-balance.ts';
 
 const isWatched = async (db: Db, scope: Scope, wallet: WalletRow): Promise<boolean> =>
@@ -96,11 +102,7 @@ async function announceOngoing(
   ongoing: Decimal,
 ): Promise<void> {
   const credits = decimalText(roundToStorage(ongoing));
-  const moved = await tx`
-    update wallets set announced_ongoing_credits = ${credits}
-     where ${inScope(tx, scope)} and id = ${wallet.id}
-       and coalesce(announced_ongoing_credits, credit_balance) <> ${credits}`;
-  if (moved.count === 0) return;
+  if (!(await noteAnnouncedCredits(tx, scope, wallet.id, credits))) return;
   const snapshot = {
     ...walletSnapshot(wallet),
     real_time_balance: decimalText(roundToStorage(ongoing.times(decimal(wallet.conversion_rate)))),
@@ -183,22 +185,8 @@ async function percentage(
   wallet: WalletRow,
   ongoing: Decimal,
 ): Promise<Decimal | null> {
-  const periods = await db<{ subscription_status: string; current_period_start: string }[]>`
-    select subscription_status, current_period_start from subscriptions
-     where ${inScope(db, scope)} and status = 'published'
-       and coalesce(invoicing_customer_id, customer_id) = ${wallet.customer_id}
-       and subscription_status in ('active', 'trialing')`;
-  const credits = await db<
-    {
-      type: 'credit';
-      transaction_status: 'completed';
-      credit_amount: string;
-      created_at: string;
-    }[]
-  >`
-    select type, transaction_status, credit_amount, created_at from wallet_transactions
-     where ${inScope(db, scope)} and wallet_id = ${wallet.id}
-       and type = 'credit' and transaction_status = 'completed'`;
+  const periods = await runningPeriods(db, scope, wallet.customer_id);
+  const credits = await completedCredits(db, scope, wallet.id);
   return percentageAlertValue(ongoing, periods, credits);
 }
 

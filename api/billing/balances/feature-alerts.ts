@@ -1,7 +1,7 @@
 import { Decimal, decimal, decimalText } from '../../../domain/money.ts';
-import { alertTransition, type AlertState } from '../../../domain/wallet/balance-alert.ts';
+import { alertTransition } from '../../../domain/wallet/balance-alert.ts';
 import { featureAlertState } from '../../../domain/wallet/feature-alert.ts';
-import { type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { AlertSettings } from '../../../schemas/feature.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -10,12 +10,6 @@ import { getCustomer } from '../../customers/customers/repository.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 import { insertAlertLog } from '../records/alert-log-repository.ts';
 import { watchedFeatures } from './balance-repository.ts';
-
-interface WatchedFeature {
-  readonly id: string;
-  readonly alert_settings: AlertSettings;
-  readonly previous: AlertState | null;
-}
 
 /**
  * Compares the ongoing credits of the wallet with the levels of each feature; logs and announces the changes
@@ -30,7 +24,7 @@ export async function writeFeatureAlerts(
   at: string,
 ): Promise<void> {
   const { scope } = caller;
-  const features = await tx<WatchedFeature[]>`${watchedFeatures(tx, scope, wallet.id)} order by id`;
+  const features = await watchedFeatures(tx, scope, wallet.id);
   for (const { id, alert_settings, previous } of features) {
     const state = featureAlertState(levelsOf(alert_settings), ongoing);
     const transition = alertTransition(previous, state);

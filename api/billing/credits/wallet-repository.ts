@@ -113,6 +113,23 @@ export async function lockPrepaidWallets(
        for update`;
 }
 
+/**
+ * Notes the ongoing credits as announced. False if these were announced last; before the first announcement, if
+ * they are the settled balance. The caller holds the wallet's lock.
+ */
+export async function noteAnnouncedCredits(
+  tx: Transaction,
+  scope: Scope,
+  walletId: string,
+  credits: string,
+): Promise<boolean> {
+  const moved = await tx`
+    update wallets set announced_ongoing_credits = ${credits}
+     where ${inScope(tx, scope)} and id = ${walletId}
+       and coalesce(announced_ongoing_credits, credit_balance) <> ${credits}`;
+  return moved.count > 0;
+}
+
 /** Wallets of a customer that are not closed, newest first. */
 export async function findWalletsOfCustomer(
   db: Db,
@@ -240,6 +257,26 @@ export async function findTransactionsByKey(
   return await db<TransactionRow[]>`
     select ${transactionColumns(db)} from wallet_transactions
      where ${inScope(db, scope)} and idempotency_key ${oneOf(db, keys)}`;
+}
+
+/** An addition of credits to a wallet. */
+export interface CompletedCredit {
+  readonly type: 'credit';
+  readonly transaction_status: 'completed';
+  readonly credit_amount: string;
+  readonly created_at: string;
+}
+
+/** All credits that were ever added to the wallet, unordered; pending and failed ones are left out. */
+export async function completedCredits(
+  db: Db,
+  scope: Scope,
+  walletId: string,
+): Promise<CompletedCredit[]> {
+  return await db<CompletedCredit[]>`
+    select type, transaction_status, credit_amount, created_at from wallet_transactions
+     where ${inScope(db, scope)} and wallet_id = ${walletId}
+       and type = 'credit' and transaction_status = 'completed'`;
 }
 
 /** Rows of a purchase that wait for its payment: the purchase first, then its bonus. */
