@@ -1,8 +1,9 @@
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
 import type { BillingDeps, GatedInvoice } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { voidLocked } from '../invoices/void-invoice.ts';
+import { archiveInvoice } from '../records/invoice-repository.ts';
 import { discardDraft, giveBackRedemptions } from '../subscriptions/discard-draft.ts';
 import { undoPurchase } from '../wallets/undo-purchase.ts';
 
@@ -22,9 +23,7 @@ export async function discardGate(
   const { scope } = caller;
   await undoPurchase(tx, deps, caller, invoice, reason);
   await voidLocked(tx, deps, caller, invoice, { refund_target: 'BACK_TO_SOURCE' });
-  await tx`
-    update invoices set ${tx({ status: 'archived', ...changed(deps, caller) })}
-     where ${inScope(tx, scope)} and id = ${invoice.id}`;
+  await archiveInvoice(tx, scope, invoice.id, changed(deps, caller));
   if (session.action === 'create_subscription' && subscription !== null)
     await discardDraft(tx, deps, caller, subscription);
   if (session.action === 'pay_invoice')

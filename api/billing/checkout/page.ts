@@ -1,14 +1,13 @@
 import { decimal, decimalText } from '../../../domain/money.ts';
-import { inScope } from '../../../postgres/client.ts';
 import type { CheckoutPage } from '../../../schemas/checkout-page.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
-import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import { readBrand } from '../../tenancy/tenants/brand.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { openGateway } from '../gateways/open-gateway.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
+import { getStoredInvoice } from '../records/invoice-repository.ts';
 import { getPayment } from '../records/payment-repository.ts';
 import { checkoutAnswer } from './checkout-answer.ts';
 
@@ -22,17 +21,16 @@ export async function checkoutPage(
   session: CheckoutRecord,
 ): Promise<CheckoutPage> {
   const { pool } = deps;
-  const [answer, brand, customer, [invoice], lines, gatewayState] = await Promise.all([
+  const [answer, brand, customer, invoice, lines, gatewayState] = await Promise.all([
     checkoutAnswer(deps, scope, session),
     readBrand(pool, scope),
     getCustomer(pool, scope, session.customer_id),
     // An invoice that was archived with its session still shows what was to be paid.
-    pool<InvoiceRecord[]>`
-      select * from invoices where ${inScope(pool, scope)} and id = ${session.checkout_invoice_id}`,
+    getStoredInvoice(pool, scope, session.checkout_invoice_id!),
     linesOfInvoices(pool, scope, [session.checkout_invoice_id!]),
     testGatewayState(deps, scope, session),
   ]);
-  const { currency, subtotal, total_discount, total_tax, total } = invoice!;
+  const { currency, subtotal, total_discount, total_tax, total } = invoice;
   const amount = answer.payment!.amount;
   return {
     id: session.id,

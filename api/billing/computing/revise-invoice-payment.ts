@@ -2,7 +2,7 @@ import { decimal } from '../../../domain/money.ts';
 import { deriveInvoicePayment, paidAt } from '../../../domain/invoicing/payment-ledger.ts';
 import { statusAfterSettlement } from '../../../domain/subscription/activation.ts';
 import { dueAt } from '../../../domain/subscription/due.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -12,7 +12,10 @@ import { changed, type Caller } from '../../conventions/record.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { lockStoredInvoice, updateInvoices } from '../records/invoice-repository.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
-import { changeSubscription } from '../records/subscription-repository.ts';
+import {
+  changeSubscription,
+  lockSubscriptionOfInvoice,
+} from '../records/subscription-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import { completePurchaseOf } from './complete-purchase.ts';
 import { invoiceEvent } from './write-invoices.ts';
@@ -33,12 +36,9 @@ export async function lockInvoiceToPay(
   { scope }: Pick<Caller, 'scope'>,
   invoiceId: string,
 ): Promise<LockedInvoice> {
-  const [owner] = await tx<SubscriptionRow[]>`
-    select s.* from subscriptions s join invoices i on i.subscription_id = s.id
-     where ${inScope(tx, scope, 'i')} and ${inScope(tx, scope, 's')} and i.id = ${invoiceId}
-       for update of s`;
+  const owner = await lockSubscriptionOfInvoice(tx, scope, invoiceId);
   const invoice = await lockStoredInvoice(tx, scope, invoiceId);
-  return { invoice, subscription: invoice.status === 'published' ? (owner ?? null) : null };
+  return { invoice, subscription: invoice.status === 'published' ? owner : null };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
-import type { WalletRow } from './wallet-repository.ts';
+import type { TransactionRow, WalletRow } from './wallet-repository.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
 
@@ -45,4 +45,39 @@ export async function writeBlocks(
                   ${blocks.map(({ credits_available: left }) => left)}::numeric[],
                   ${blocks.map(({ updated_by }) => updated_by)}::text[]) as b (id, credits_available, updated_by)
      where ${inScope(tx, scope, 't')} and t.id = b.id`;
+}
+
+/** Writes the status, the balances and the credits of completed rows, in one statement. `at` is ISO 8601. */
+export async function completeRows(
+  tx: Transaction,
+  { scope, user_id }: Caller,
+  rows: readonly TransactionRow[],
+  at: string,
+): Promise<void> {
+  const column = (name: keyof TransactionRow) => rows.map((row) => row[name] as string);
+  await tx`
+    update wallet_transactions t
+       set transaction_status = v.status, credit_balance_before = v.before,
+           credit_balance_after = v.after, credits_available = v.available, expiry_date = v.expiry_date,
+           updated_at = ${at}, updated_by = ${user_id}
+      from unnest(${column('id')}::text[], ${column('transaction_status')}::text[],
+                  ${column('credit_balance_before')}::numeric[],
+                  ${column('credit_balance_after')}::numeric[], ${column('credits_available')}::numeric[],
+                  ${column('expiry_date')}::timestamptz[]) as v (id, status, before, after, available, expiry_date)
+     where ${inScope(tx, scope, 't')} and t.id = v.id`;
+}
+
+/** Writes the status of failed rows, at least one, and adds the reason to their metadata. `at` is ISO 8601. */
+export async function failRows(
+  tx: Transaction,
+  { scope, user_id }: Caller,
+  rows: readonly TransactionRow[],
+  reason: string,
+  at: string,
+): Promise<void> {
+  await tx`
+    update wallet_transactions
+       set transaction_status = ${rows[0]!.transaction_status}, updated_at = ${at}, updated_by = ${user_id},
+           metadata = metadata || ${tx.json({ failure_reason: reason })}
+     where ${inScope(tx, scope)} and id = any(${rows.map(({ id }) => id)})`;
 }

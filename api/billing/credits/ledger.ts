@@ -6,12 +6,7 @@ import { failPurchase } from '../../../domain/wallet/purchase.ts';
 import type { WalletTransaction as DecidedRow } from '../../../domain/wallet/transaction.ts';
 import type { WalletDecision } from '../../../domain/wallet/wallet.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import {
-  inScope,
-  violatedConstraint,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import { violatedConstraint, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -23,7 +18,13 @@ import {
   type WalletRow,
 } from './wallet-repository.ts';
 import { transactionSnapshot } from './wallet-notification.ts';
-import { writeBalances, writeBlocks, type ChangedBlock } from './ledger-repository.ts';
+import {
+  completeRows,
+  failRows,
+  writeBalances,
+  writeBlocks,
+  type ChangedBlock,
+} from './ledger-repository.ts';
 
 /** A locked wallet with its blocks. `at` is read under the lock, so rows are in the order of their times. */
 export interface Ledger {
@@ -172,17 +173,7 @@ export async function writeCompletion(
     updated_at: ledger.at,
     updated_by: caller.user_id,
   }));
-  const column = (name: keyof TransactionRow) => rows.map((row) => row[name] as string);
-  await tx`
-    update wallet_transactions t
-       set transaction_status = v.status, credit_balance_before = v.before,
-           credit_balance_after = v.after, credits_available = v.available, expiry_date = v.expiry_date,
-           updated_at = ${ledger.at}, updated_by = ${caller.user_id}
-      from unnest(${column('id')}::text[], ${column('transaction_status')}::text[],
-                  ${column('credit_balance_before')}::numeric[],
-                  ${column('credit_balance_after')}::numeric[], ${column('credits_available')}::numeric[],
-                  ${column('expiry_date')}::timestamptz[]) as v (id, status, before, after, available, expiry_date)
-     where ${inScope(tx, caller.scope, 't')} and t.id = v.id`;
+  await completeRows(tx, caller, rows, ledger.at);
   await writeBalances(tx, caller, [after.wallet]);
   await writeOutboxEvents(tx, rows.map(updatedEvent));
   return { ledger: after, rows };
@@ -204,11 +195,7 @@ export async function writeFailed(
     updated_at: at,
     updated_by: caller.user_id,
   }));
-  await tx`
-    update wallet_transactions
-       set transaction_status = ${failed[0]!.transaction_status}, updated_at = ${at}, updated_by = ${caller.user_id},
-           metadata = metadata || ${tx.json({ failure_reason: reason })}
-     where ${inScope(tx, caller.scope)} and id = any(${failed.map(({ id }) => id)})`;
+  await failRows(tx, caller, failed, reason, at);
   await writeOutboxEvents(tx, failed.map(updatedEvent));
 }
 

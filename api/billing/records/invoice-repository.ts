@@ -105,6 +105,18 @@ export async function lockStoredInvoice(
   return row;
 }
 
+/** Archives the invoice, whatever its status. */
+export async function archiveInvoice(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<void> {
+  await tx`
+    update invoices set ${tx({ status: 'archived', ...change })}
+     where ${inScope(tx, scope)} and id = ${id}`;
+}
+
 /** An invoice and the subscription it was computed from, as read. */
 export interface ReadInvoice {
   readonly invoice: Pick<InvoiceRecord, 'id' | 'version'>;

@@ -93,6 +93,19 @@ export async function lockSubscription(
   return row;
 }
 
+/** The subscription of an invoice, archived or not, locked; null if the invoice has none. */
+export async function lockSubscriptionOfInvoice(
+  tx: Transaction,
+  scope: Scope,
+  invoiceId: string,
+): Promise<SubscriptionRow | null> {
+  const [row] = await tx<SubscriptionRow[]>`
+    select s.* from subscriptions s join invoices i on i.subscription_id = s.id
+     where ${inScope(tx, scope, 'i')} and ${inScope(tx, scope, 's')} and i.id = ${invoiceId}
+       for update of s`;
+  return row ?? null;
+}
+
 /** Line items of several subscriptions, including ended ones, in invoice order. */
 export function lineItemsOf(
   db: Db,
