@@ -1,30 +1,26 @@
 import { decimal, decimalText, sum } from '../../../domain/money.ts';
 import { lastMonths } from '../../../domain/time/last-months.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
 import type {
   RevenueDashboard,
   RevenueDashboardBody,
   Revenues,
 } from '../../../schemas/dashboard.ts';
 import { groupBy } from '../../conventions/group-by.ts';
-import { issuedRows } from './revenue-repository.ts';
+import {
+  paymentStatesSince,
+  revenueByCustomer,
+  revenueByMonth,
+  subscriptionsByPlanSince,
+} from './revenue-repository.ts';
 
 /** Revenue of a period by customer and currency, largest first, and its total by currency. */
 export async function revenueDashboard(
   db: Db,
   scope: Scope,
-  { period_start, period_end, customer_ids }: RevenueDashboardBody,
+  body: RevenueDashboardBody,
 ): Promise<RevenueDashboard> {
-  const items = await db<RevenueDashboard['items']>`
-    select r.customer_id, c.name as customer_name, c.external_id as external_customer_id, r.currency,
-           sum(r.net) as total_revenue,
-           coalesce(sum(r.net) filter (where r.price_type = 'USAGE'), 0) as total_usage_revenue,
-           coalesce(sum(r.net) filter (where r.price_type is distinct from 'USAGE'), 0) as total_fixed_revenue
-      from (${issuedRows(db, scope, period_start, period_end)}) r
-      join customers c on c.id = r.customer_id and ${inScope(db, scope, 'c')}
-     where true ${customer_ids?.length ? db`and r.customer_id = any(${customer_ids})` : db``}
-     group by r.customer_id, c.name, c.external_id, r.currency
-     order by sum(r.net) desc, r.customer_id, r.currency`;
+  const items = await revenueByCustomer(db, scope, body);
   const byCurrency = groupBy(items, (item) => item.currency);
   const total = (
     rows: RevenueDashboard['items'],
@@ -50,25 +46,10 @@ export async function revenues(db: Db, scope: Scope, at: string, count: number):
   const months = lastMonths(at, count);
   const { start } = months[0]!;
   const between = { period_start: start, period_end: at };
-  const [rows, plans, [paying]] = await Promise.all([
-    db<{ currency: string; month: string; net: string }[]>`
-      select currency, date_trunc('month', finalized_at at time zone 'UTC') at time zone 'UTC' as month,
-             sum(net) as net
-        from (${issuedRows(db, scope, start, null)}) r
-       group by 1, 2 order by 1, 2`,
-    db<{ plan_id: string; plan_name: string; count: number }[]>`
-      select p.id as plan_id, p.name as plan_name, count(*)::int as count
-        from subscriptions s join plans p on p.id = s.plan_id and ${inScope(db, scope, 'p')}
-       where ${inScope(db, scope, 's')} and s.status = 'published'
-         and s.created_at >= ${start}
-       group by p.id, p.name order by count(*) desc, p.id`,
-    db<{ paid: number; pending: number; failed: number }[]>`
-      select count(*) filter (where payment_status in ('SUCCEEDED', 'OVERPAID'))::int as paid,
-             count(*) filter (where payment_status in ('INITIATED', 'PENDING', 'PROCESSING'))::int as pending,
-             count(*) filter (where payment_status = 'FAILED')::int as failed
-        from invoices
-       where ${inScope(db, scope)} and status = 'published' and invoice_status = 'FINALIZED'
-         and finalized_at >= ${start}`,
+  const [rows, plans, paying] = await Promise.all([
+    revenueByMonth(db, scope, start),
+    subscriptionsByPlanSince(db, scope, start),
+    paymentStatesSince(db, scope, start),
   ]);
   const byCurrency = groupBy(rows, ({ currency }) => currency);
   const windowsOf = (ofCurrency: typeof rows) =>
@@ -94,6 +75,6 @@ export async function revenues(db: Db, scope: Scope, at: string, count: number):
       plans: [...plans],
       ...between,
     },
-    invoice_payment_status: { ...paying!, ...between },
+    invoice_payment_status: { ...paying, ...between },
   };
 }

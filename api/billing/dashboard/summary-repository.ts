@@ -1,3 +1,4 @@
+import type { BillingPeriod } from '../../../domain/pricing/cadence.ts';
 import type { DashboardSummary } from '../../../schemas/dashboard.ts';
 import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
 import type { Instant } from '../../../domain/time/instant.ts';
@@ -40,4 +41,56 @@ export function paymentFigures(db: Db, scope: Scope, range: Range) {
        and payment_status in ('SUCCEEDED', 'OVERPAID', 'REFUNDED', 'PARTIALLY_REFUNDED')
            ${within(db, 'succeeded_at', range)}
      group by currency`;
+}
+
+/** The recurring fee of a line item of an active subscription. */
+export interface Fee {
+  readonly currency: string;
+  readonly billing_period: BillingPeriod;
+  readonly billing_period_count: number;
+  readonly price_id: string;
+  readonly quantity: string;
+  readonly line_billing_period: BillingPeriod;
+  readonly line_billing_period_count: number;
+}
+
+const feeColumns = (db: Db): Fragment => db`
+  s.currency, s.billing_period, s.billing_period_count, l.price_id, l.quantity,
+  l.billing_period as line_billing_period, l.billing_period_count as line_billing_period_count`;
+
+/** Recurring fees of active subscriptions that run at `at`. */
+const fees = (db: Db, scope: Scope, at: Instant): Fragment => db`
+    from subscriptions s
+    join subscription_line_items l on ${inScope(db, scope, 'l')} and l.subscription_id = s.id
+   where ${inScope(db, scope, 's')} and s.status = 'published' and s.subscription_status = 'active'
+     and l.status = 'published' and l.price_type = 'FIXED' and l.billing_period <> 'ONETIME'
+     and l.start_date <= ${at} and (l.end_date is null or l.end_date > ${at})`;
+
+/** Whether a coupon applies to the subscription at `at`. */
+const isDiscounted = (db: Db, scope: Scope, at: Instant): Fragment => db`exists (
+    select 1 from coupon_associations a
+     where ${inScope(db, scope, 'a')} and a.subscription_id = s.id and a.status = 'published'
+       and a.start_date <= ${at} and (a.end_date is null or a.end_date > ${at}))`;
+
+/** Fees of subscriptions without coupons at `at`, equal ones counted, unordered. */
+export async function undiscountedFees(
+  db: Db,
+  scope: Scope,
+  at: Instant,
+): Promise<(Fee & { readonly times: number })[]> {
+  return await db<(Fee & { times: number })[]>`
+    select ${feeColumns(db)}, count(*)::int as times
+           ${fees(db, scope, at)} and not ${isDiscounted(db, scope, at)}
+     group by 1, 2, 3, 4, 5, 6, 7`;
+}
+
+/** Fees of subscriptions with coupons at `at`, each with its line item and subscription, unordered. */
+export async function discountedFees(
+  db: Db,
+  scope: Scope,
+  at: Instant,
+): Promise<(Fee & { readonly id: string; readonly subscription_id: string })[]> {
+  return await db<(Fee & { id: string; subscription_id: string })[]>`
+    select ${feeColumns(db)}, l.id, l.subscription_id
+           ${fees(db, scope, at)} and ${isDiscounted(db, scope, at)}`;
 }

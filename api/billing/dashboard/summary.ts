@@ -6,15 +6,21 @@ import {
   type RecurringContract,
 } from '../../../domain/subscription/recurring-revenue.ts';
 import type { Instant } from '../../../domain/time/instant.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
 import type { DashboardSummary, DashboardSummaryBody } from '../../../schemas/dashboard.ts';
-import type { BillingPeriod } from '../../../domain/pricing/cadence.ts';
 import { findCouponAssociationsOf } from '../../catalog/coupons/repository.ts';
 import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
 import { attachedCoupons } from '../computing/coupon-applications.ts';
-import { invoiceFigures, paymentFigures, type Figures } from './summary-repository.ts';
+import {
+  discountedFees,
+  invoiceFigures,
+  paymentFigures,
+  undiscountedFees,
+  type Fee,
+  type Figures,
+} from './summary-repository.ts';
 
 /** The figures of the home page by currency; amounts in different currencies are never added. */
 export async function dashboardSummary(
@@ -57,16 +63,6 @@ const NOTHING: Figures = {
   collected_count: 0,
 };
 
-interface FeeRow {
-  readonly currency: string;
-  readonly billing_period: BillingPeriod;
-  readonly billing_period_count: number;
-  readonly price_id: string;
-  readonly quantity: string;
-  readonly line_billing_period: BillingPeriod;
-  readonly line_billing_period_count: number;
-}
-
 /**
  * Monthly recurring revenue by currency. Subscriptions without coupons are added up by price and quantity in
  * the database: there are few such groups, however many subscriptions there are.
@@ -76,25 +72,9 @@ async function monthlyRevenues(
   scope: Scope,
   at: Instant,
 ): Promise<ReadonlyMap<string, string>> {
-  const discounted = db`exists (
-    select 1 from coupon_associations a
-     where ${inScope(db, scope, 'a')} and a.subscription_id = s.id and a.status = 'published'
-       and a.start_date <= ${at} and (a.end_date is null or a.end_date > ${at}))`;
-  const fees = db`
-      from subscriptions s
-      join subscription_line_items l on ${inScope(db, scope, 'l')} and l.subscription_id = s.id
-     where ${inScope(db, scope, 's')} and s.status = 'published' and s.subscription_status = 'active'
-       and l.status = 'published' and l.price_type = 'FIXED' and l.billing_period <> 'ONETIME'
-       and l.start_date <= ${at} and (l.end_date is null or l.end_date > ${at})`;
-  const columns = db`
-    s.currency, s.billing_period, s.billing_period_count, l.price_id, l.quantity,
-    l.billing_period as line_billing_period, l.billing_period_count as line_billing_period_count`;
   const [groups, lines] = await Promise.all([
-    db<(FeeRow & { times: number })[]>`
-      select ${columns}, count(*)::int as times ${fees} and not ${discounted}
-       group by 1, 2, 3, 4, 5, 6, 7`,
-    db<(FeeRow & { id: string; subscription_id: string })[]>`
-      select ${columns}, l.id, l.subscription_id ${fees} and ${discounted}`,
+    undiscountedFees(db, scope, at),
+    discountedFees(db, scope, at),
   ]);
   const ids = [...new Set([...groups, ...lines].map(({ price_id }) => price_id))];
   const bySubscription = groupBy(lines, ({ subscription_id }) => subscription_id);
@@ -129,7 +109,7 @@ async function monthlyRevenues(
 
 function contractOf(
   subscription_id: string,
-  rows: readonly (FeeRow & { readonly id: string })[],
+  rows: readonly (Fee & { readonly id: string })[],
   prices: ReadonlyMap<string, PriceRow>,
   coupons: RecurringContract['coupons'],
 ): RecurringContract {
