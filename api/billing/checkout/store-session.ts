@@ -6,7 +6,7 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { CheckoutParams, CheckoutRecord } from '../../../schemas/checkout.ts';
 import type { BillingDeps, Gate } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { isAdapted } from '../gateways/open-gateway.ts';
+import { isAdapted } from '../gateways/adapted-providers.ts';
 import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import { assertReturnAddresses } from '../gateways/return-addresses.ts';
 import { createPayment } from '../payments/create-payment.ts';

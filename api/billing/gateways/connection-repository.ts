@@ -1,5 +1,5 @@
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
-import { ADAPTED_PROVIDERS } from './open-gateway.ts';
+import { ADAPTED_PROVIDERS } from './adapted-providers.ts';
 
 /**
  * The published connection to a provider; null if there is none. 400 if there are several: the request must name
@@ -41,4 +41,24 @@ export async function connectedProviders(db: Db, scope: Scope): Promise<string[]
        and provider_type = any(${[...ADAPTED_PROVIDERS]}::text[])
      order by provider_type`;
   return rows.map(({ provider_type }) => provider_type);
+}
+
+/** A connection with its encrypted credentials; null if it has none. */
+export interface SealedConnection {
+  readonly id: string;
+  readonly provider_type: string;
+  readonly gateway_account_id: string | null;
+  readonly secret_data: string | null;
+}
+
+/** The published connection of any provider; null if it is unknown. */
+export async function findSealedConnection(
+  db: Db,
+  scope: Scope,
+  id: string,
+): Promise<SealedConnection | null> {
+  const [row] = await db<SealedConnection[]>`
+    select id, provider_type, gateway_account_id, secret_data from connections
+     where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
+  return row ?? null;
 }

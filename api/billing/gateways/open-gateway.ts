@@ -5,13 +5,15 @@ import {
   type StripeConnection,
 } from '../../../platform/gateways/stripe-gateway.ts';
 import { createTestGateway, type TestGateway } from '../../../platform/gateways/test-gateway.ts';
-import { inScope, type Scope } from '../../../postgres/client.ts';
+import type { Scope } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import { insertMapping, mappingsOf } from '../../tenancy/integrations/repository.ts';
 import { assertTestGateway } from '../../tenancy/connections/test-gateway.ts';
 import { SECRET_COLUMN } from '../../tenancy/connections/repository.ts';
+import { isAdapted } from './adapted-providers.ts';
+import { findSealedConnection, type SealedConnection } from './connection-repository.ts';
 
 /** The gateway of a connection. */
 export interface OpenGateway {
@@ -22,28 +24,14 @@ export interface OpenGateway {
   readonly gateway: PaymentGateway | TestGateway;
 }
 
-/** Providers that have an adapter. */
-export const ADAPTED_PROVIDERS = ['stripe', 'test'] as const;
-export const isAdapted = (provider: string): boolean =>
-  (ADAPTED_PROVIDERS as readonly string[]).includes(provider);
-
-interface ConnectionRow {
-  readonly id: string;
-  readonly provider_type: string;
-  readonly gateway_account_id: string | null;
-  readonly secret_data: string | null;
-}
-
 /** The gateway of a connection with its secrets. 404 if the connection is gone or has no adapter. */
 export async function openGateway(
   deps: Pick<BillingDeps, 'pool' | 'ids' | 'secretBox' | 'settings'>,
   scope: Scope,
   connectionId: string,
 ): Promise<OpenGateway> {
-  const [row] = await deps.pool<ConnectionRow[]>`
-    select id, provider_type, gateway_account_id, secret_data from connections
-     where ${inScope(deps.pool, scope)} and id = ${connectionId} and status = 'published'`;
-  if (row === undefined || !isAdapted(row.provider_type)) throw notFound('Gateway', connectionId);
+  const row = await findSealedConnection(deps.pool, scope, connectionId);
+  if (row === null || !isAdapted(row.provider_type)) throw notFound('Gateway', connectionId);
   if (row.provider_type === 'test') await assertTestGateway(deps.pool, deps, scope);
   const secrets = secretsOf(deps, scope, row);
   const gateway =
@@ -59,7 +47,7 @@ export async function openGateway(
 
 function stripeConnection(
   { settings }: Pick<BillingDeps, 'settings'>,
-  row: ConnectionRow,
+  row: SealedConnection,
   secrets: Readonly<Record<string, unknown>>,
 ): StripeConnection {
   const secret_key = textOf(secrets, 'secret_key');
@@ -129,7 +117,7 @@ async function gatewayCustomerOf(
 function secretsOf(
   { secretBox }: Pick<BillingDeps, 'secretBox'>,
   scope: Scope,
-  row: ConnectionRow,
+  row: SealedConnection,
 ): Readonly<Record<string, unknown>> {
   if (row.secret_data === null) return {};
   const place = { tenant_id: scope.tenant_id, column: SECRET_COLUMN };

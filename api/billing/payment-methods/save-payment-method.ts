@@ -10,7 +10,8 @@ import type {
 import { getCustomer, lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { gatewayUnavailable, isAdapted, openGateway, payerAt } from '../gateways/open-gateway.ts';
+import { isAdapted } from '../gateways/adapted-providers.ts';
+import { gatewayUnavailable, openGateway, payerAt } from '../gateways/open-gateway.ts';
 import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import {
   changePaymentMethodRow,

@@ -30,7 +30,7 @@ import { findPaymentMethod, findUsableMethod } from '../records/payment-method-r
 import { paymentEvent } from '../records/payment-notification.ts';
 import { assertTestMethod } from '../../../platform/gateways/test-gateway.ts';
 import { assertReturnAddresses } from '../gateways/return-addresses.ts';
-import { isAdapted } from '../gateways/open-gateway.ts';
+import { isAdapted } from '../gateways/adapted-providers.ts';
 import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import { reserveAttempt } from './dispatch-payment.ts';
 import { payWithCredits, walletFor } from './pay-with-credits.ts';

@@ -11,7 +11,7 @@ import type {
 import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { isAdapted } from '../gateways/open-gateway.ts';
+import { isAdapted } from '../gateways/adapted-providers.ts';
 import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import { storeSession } from '../checkout/store-session.ts';
 import { paymentAnswer } from '../payments/answers.ts';
