@@ -2,24 +2,23 @@ import type { z } from 'zod';
 import { BillingError } from '../../../domain/errors.ts';
 import type { LateRow } from '../../../domain/invoicing/late-usage.ts';
 import { decimalText, sum } from '../../../domain/money.ts';
-import { inScope, type Scope } from '../../../postgres/client.ts';
 import type { InvoiceRecord, UsageCheck } from '../../../schemas/invoice.ts';
-import type { LateUsage, LateUsageLine, LateUsageSearch } from '../../../schemas/late-usage.ts';
+import type { LateUsage, LateUsageLine } from '../../../schemas/late-usage.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { checkUsage } from '../invoices/check-usage.ts';
 import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
-import { searchInvoices } from '../records/invoice-repository.ts';
 import {
   lateUsageSettlements,
+  searchSettleableInvoices,
+  type LateUsageFilter,
   type LateUsageSettlementRecord,
 } from '../records/late-usage-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { compareLateUsage } from './compare-late-usage.ts';
 
-type LateUsageFilter = z.output<typeof LateUsageSearch.body>;
 type UsageLines = z.infer<typeof UsageCheck>['lines'];
 
 /**
@@ -33,7 +32,7 @@ export async function reportLateUsage(
   filter: LateUsageFilter,
 ): Promise<Page<LateUsage>> {
   const { scope } = caller;
-  const page = await findFinalInvoices(deps, scope, filter);
+  const page = await searchSettleableInvoices(deps.pool, scope, filter);
   const ids = page.items.map(({ id }) => id);
   const settlements = await lateUsageSettlements(deps.pool, scope, ids);
   const items: LateUsage[] = [];
@@ -46,19 +45,6 @@ export async function reportLateUsage(
     if (!isSettled || filter.include_settled === true) items.push(late);
   }
   return { ...page, items };
-}
-
-function findFinalInvoices({ pool: db }: BillingDeps, scope: Scope, filter: LateUsageFilter) {
-  const { invoice_ids, customer_id, subscription_id, period_start_gte, period_end_lte } = filter;
-  const where = db`${inScope(db, scope)} and status = 'published'
-    and invoice_type = 'SUBSCRIPTION' and invoice_status in ('FINALIZED', 'SKIPPED')
-    and usage_watermarks is not null and subscription_id is not null and revision = 0
-    ${invoice_ids?.length ? db`and id = any(${invoice_ids})` : db``}
-    ${customer_id ? db`and customer_id = ${customer_id}` : db``}
-    ${subscription_id ? db`and subscription_id = ${subscription_id}` : db``}
-    ${period_start_gte ? db`and period_start >= ${period_start_gte}` : db``}
-    ${period_end_lte ? db`and period_end <= ${period_end_lte}` : db``}`;
-  return searchInvoices(db, where, filter.search);
 }
 
 /** Null if every query of the invoice returns what was billed, and nothing was settled. */

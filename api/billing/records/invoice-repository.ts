@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { notFound } from '../../../domain/errors.ts';
 import {
   inScope,
@@ -8,8 +9,8 @@ import {
 } from '../../../postgres/client.ts';
 import { jsonOf } from '../../../postgres/parameters.ts';
 import { findPage } from '../../../postgres/search.ts';
-import type { InvoiceRecord } from '../../../schemas/invoice.ts';
-import type { Page, Search } from '../../../schemas/search.ts';
+import type { InvoiceRecord, InvoiceSearch } from '../../../schemas/invoice.ts';
+import type { Page } from '../../../schemas/search.ts';
 
 /** Columns of an invoice in write order. */
 const INVOICE_COLUMNS = [
@@ -154,12 +155,37 @@ export async function lockInvoicesUnchanged<Read extends ReadInvoice>(
   );
 }
 
-/** A page of invoices that match the condition and the search. */
+export type InvoiceFilter = z.output<typeof InvoiceSearch.body>;
+
+/** A page of invoices, newest first. Leaves out archived ones unless a status is requested. */
 export function searchInvoices(
   db: Db,
-  where: Fragment,
-  search: Search,
+  scope: Scope,
+  filter: InvoiceFilter,
 ): Promise<Page<InvoiceRecord>> {
+  const { search } = filter;
+  const where = db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+    ${filter.invoice_ids?.length ? db`and id = any(${filter.invoice_ids})` : db``}
+    ${filter.customer_id ? db`and customer_id = ${filter.customer_id}` : db``}
+    ${
+      filter.external_customer_id
+        ? db`and customer_id in (select id from customers c where ${inScope(db, scope, 'c')}
+              and c.external_id = ${filter.external_customer_id})`
+        : db``
+    }
+    ${filter.subscription_id ? db`and subscription_id = ${filter.subscription_id}` : db``}
+    ${filter.subscription_customer_id?.length ? db`and subscription_customer_id = any(${filter.subscription_customer_id})` : db``}
+    ${filter.invoice_type ? db`and invoice_type = ${filter.invoice_type}` : db``}
+    ${filter.invoice_status?.length ? db`and invoice_status = any(${filter.invoice_status as string[]})` : db``}
+    ${filter.payment_status?.length ? db`and payment_status = any(${filter.payment_status as string[]})` : db``}
+    ${filter.billing_reason ? db`and billing_reason = ${filter.billing_reason}` : db``}
+    ${filter.currency ? db`and currency = ${filter.currency.toLowerCase()}` : db``}
+    ${filter.amount_due_gt ? db`and amount_due > ${filter.amount_due_gt}::numeric` : db``}
+    ${filter.amount_remaining_gt ? db`and amount_remaining > ${filter.amount_remaining_gt}::numeric` : db``}
+    ${filter.period_start_gte ? db`and period_start >= ${filter.period_start_gte}` : db``}
+    ${filter.period_start_lte ? db`and period_start <= ${filter.period_start_lte}` : db``}
+    ${filter.period_end_gte ? db`and period_end >= ${filter.period_end_gte}` : db``}
+    ${filter.period_end_lte ? db`and period_end <= ${filter.period_end_lte}` : db``}`;
   return findPage<InvoiceRecord>(db, { columns: db`*`, from: db`invoices`, where, search });
 }
 

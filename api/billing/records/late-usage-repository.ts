@@ -1,8 +1,11 @@
+import type { z } from 'zod';
 import type { SettledShare } from '../../../domain/invoicing/late-usage.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
-import type { StoredWatermarks } from '../../../schemas/invoice.ts';
-import type { SETTLED_AS } from '../../../schemas/late-usage.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { InvoiceRecord, StoredWatermarks } from '../../../schemas/invoice.ts';
+import type { LateUsageSearch, SETTLED_AS } from '../../../schemas/late-usage.ts';
+import type { Page } from '../../../schemas/search.ts';
 
 /** A row of `late_usage_settlements`. */
 export interface LateUsageSettlementRecord {
@@ -65,4 +68,28 @@ export function lateUsageSettlements(
                     where n.id = w.document_id and ${inScope(db, scope, 'n')}
                       and n.credit_note_status <> 'VOIDED')
      order by w.created_at, w.document_id`;
+}
+
+export type LateUsageFilter = z.output<typeof LateUsageSearch.body>;
+
+/**
+ * A page of invoices whose usage can be compared with today's, newest first: final invoices of subscriptions for a
+ * period, which store the watermarks they were computed with.
+ */
+export function searchSettleableInvoices(
+  db: Db,
+  scope: Scope,
+  filter: LateUsageFilter,
+): Promise<Page<InvoiceRecord>> {
+  const { invoice_ids, customer_id, subscription_id, period_start_gte, period_end_lte } = filter;
+  const where = db`${inScope(db, scope)} and status = 'published'
+    and invoice_type = 'SUBSCRIPTION' and invoice_status in ('FINALIZED', 'SKIPPED')
+    and usage_watermarks is not null and subscription_id is not null and revision = 0
+    ${invoice_ids?.length ? db`and id = any(${invoice_ids})` : db``}
+    ${customer_id ? db`and customer_id = ${customer_id}` : db``}
+    ${subscription_id ? db`and subscription_id = ${subscription_id}` : db``}
+    ${period_start_gte ? db`and period_start >= ${period_start_gte}` : db``}
+    ${period_end_lte ? db`and period_end <= ${period_end_lte}` : db``}`;
+  const { search } = filter;
+  return findPage<InvoiceRecord>(db, { columns: db`*`, from: db`invoices`, where, search });
 }
