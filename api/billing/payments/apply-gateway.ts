@@ -2,7 +2,7 @@ import { decimal } from '../../../domain/money.ts';
 import { canMovePayment } from '../../../domain/states/payment.ts';
 import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
 import type { GatewayPayment } from '../../../platform/gateways/gateway.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
@@ -16,6 +16,7 @@ import {
   getPayment,
   insertAttempt,
   insertPayment,
+  lockStoredPayment,
   updatePayment,
 } from '../records/payment-repository.ts';
 import { savePaymentMethod } from '../payment-methods/save-payment-method.ts';
@@ -120,9 +121,7 @@ async function lockWhole(
   const { destination_type, destination_id } = await getPayment(tx, caller.scope, paymentId);
   const locked =
     destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
-  const [payment] = await tx<PaymentRecord[]>`
-    select * from payments where ${inScope(tx, caller.scope)} and id = ${paymentId} for update`;
-  return { payment: payment!, locked };
+  return { payment: await lockStoredPayment(tx, caller.scope, paymentId), locked };
 }
 
 /** How the gateway's payment differs from ours; null if it is ours. */

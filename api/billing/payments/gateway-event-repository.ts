@@ -62,3 +62,23 @@ export async function claimEvent(
     returning id`;
   return inserted.length > 0;
 }
+
+/** What an event did. */
+export interface EventOutcome {
+  readonly outcome: 'applied' | 'set_aside' | 'ignored';
+  /** Why it was set aside or ignored. */
+  readonly reason: string | null;
+}
+
+/** Writes the outcome of an event that the transaction has claimed. */
+export async function noteOutcome(
+  tx: Transaction,
+  { scope, connection_id }: OpenGateway,
+  { event_id }: GatewayEvent,
+  { outcome, reason }: EventOutcome,
+): Promise<void> {
+  await tx`
+    update gateway_events set outcome = ${outcome}, reason = ${reason}
+     where ${inScope(tx, scope)} and connection_id = ${connection_id}
+       and event_id = ${event_id}`;
+}

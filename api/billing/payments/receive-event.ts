@@ -1,5 +1,5 @@
 import { GatewayUnavailable, type GatewayEvent } from '../../../platform/gateways/gateway.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
@@ -11,11 +11,15 @@ import {
   recordOutsideRefund,
 } from '../refunds/settle-refund.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
-import { claimEvent, paymentOf, refundOf } from './gateway-event-repository.ts';
+import {
+  claimEvent,
+  noteOutcome,
+  paymentOf,
+  refundOf,
+  type EventOutcome,
+} from './gateway-event-repository.ts';
 
-interface Handled {
-  readonly outcome: 'applied' | 'set_aside' | 'ignored';
-  readonly reason: string | null;
+interface Handled extends EventOutcome {
   readonly refunds: readonly RefundRecord[];
 }
 
@@ -39,10 +43,7 @@ export async function receiveGatewayEvent(
     const isFirst = await claimEvent(tx, deps, caller, open, event, paymentId);
     if (!isFirst) return [];
     const handled = await work(tx, caller);
-    await tx`
-      update gateway_events set outcome = ${handled.outcome}, reason = ${handled.reason}
-       where ${inScope(tx, open.scope)} and connection_id = ${open.connection_id}
-         and event_id = ${event.event_id}`;
+    await noteOutcome(tx, open, event, handled);
     return handled.refunds;
   });
   await dispatchRefunds(deps, caller, refunds);

@@ -33,7 +33,7 @@ const isUnanswered = (db: Db): Fragment => db`
  * after as long as it had been so when it was last asked, at most a day. A payment that stays open for a month is
  * asked about 45 times instead of 86,400 times, and a test clock stops as often (money 8.2.4).
  */
-const askAgainAt = (db: Db): Fragment => {
+const askAgainAfterLastSync = (db: Db): Fragment => {
   const since = db`(case p.payment_status when 'VOIDED' then p.voided_at else p.created_at end)`;
   const last = db`greatest(p.last_synced_at, ${since})`;
   return db`${last} + greatest(interval '30 seconds', least(${last} - ${since}, interval '1 day'))`;
@@ -47,13 +47,13 @@ export async function paymentsToReconcile(
 ): Promise<(Scope & { readonly id: string })[]> {
   return await db<(Scope & { id: string })[]>`
     select p.id, p.tenant_id, p.environment_id from payments p
-     where ${isUnanswered(db)} and ${askAgainAt(db)} < ${due.at}
+     where ${isUnanswered(db)} and ${askAgainAfterLastSync(db)} < ${due.at}
        and ${livesBy(db, due, db`p.customer_id`)}
      order by p.created_at limit ${limit}`;
 }
 
 /** When gateways are asked again about payments of the clock's customers. */
 export const unansweredTimes = (db: Db, clock: ClockRef): Fragment => db`
-  select ${askAgainAt(db)} as at
+  select ${askAgainAfterLastSync(db)} as at
     from customers c join payments p on p.customer_id = c.id
    where ${ownedBy(db, clock, 'p')} and ${isUnanswered(db)}`;

@@ -1,7 +1,8 @@
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
+import { invoiceNumbers } from './payment-repository.ts';
 
 /** The notification of a payment in its current state, with the number of the invoice that it pays (money 17.3). */
 export async function paymentEvent(
@@ -10,12 +11,9 @@ export async function paymentEvent(
   scope: Scope,
   payment: PaymentRecord,
 ): Promise<OutboxEvent & { readonly scope: Scope }> {
-  const [invoice] =
-    payment.destination_type === 'INVOICE'
-      ? await tx<{ invoice_number: string | null }[]>`
-          select invoice_number from invoices
-           where ${inScope(tx, scope)} and id = ${payment.destination_id}`
-      : [];
+  const { destination_type, destination_id } = payment;
+  const invoiceIds = destination_type === 'INVOICE' ? [destination_id] : [];
+  const numbers = await invoiceNumbers(tx, scope, invoiceIds);
   return {
     scope,
     event_type,
@@ -24,9 +22,9 @@ export async function paymentEvent(
         id: payment.id,
         environment_id: payment.environment_id,
         customer_id: payment.customer_id,
-        destination_type: payment.destination_type,
-        destination_id: payment.destination_id,
-        invoice_number: invoice?.invoice_number ?? null,
+        destination_type,
+        destination_id,
+        invoice_number: numbers.get(destination_id) ?? null,
         payment_method_type: payment.payment_method_type,
         payment_gateway: payment.payment_gateway,
         amount: payment.amount,

@@ -1,4 +1,4 @@
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { jsonOf } from '../../../postgres/parameters.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { filterConditions, findPage } from '../../../postgres/search.ts';
@@ -19,6 +19,9 @@ export const getPayment = payments.get;
 
 /** Changes a payment. The caller holds its lock. */
 export const updatePayment = payments.change;
+
+/** Locks a payment, including deleted ones. 404 as for `getPayment`. */
+export const lockStoredPayment = payments.lock;
 
 /** Locks a published payment. 404 if it is deleted. */
 export const lockPayment = tableOf({ ...PAYMENTS, only: 'published' }).lock;
@@ -142,7 +145,7 @@ export async function attemptsOf(
      order by attempt_number`;
 }
 
-/** Numbers of invoices, by id. */
+/** Numbers of invoices, by id; null for drafts. Leaves out unknown ids. */
 export async function invoiceNumbers(
   db: Db,
   scope: Scope,
@@ -151,7 +154,7 @@ export async function invoiceNumbers(
   if (invoiceIds.length === 0) return new Map();
   const rows = await db<{ id: string; invoice_number: string | null }[]>`
     select id, invoice_number from invoices
-     where ${inScope(db, scope)} and id = any(${invoiceIds as string[]}::text[])`;
+     where ${inScope(db, scope)} and id ${oneOf(db, invoiceIds)}`;
   return new Map(rows.map((row) => [row.id, row.invoice_number]));
 }
 

@@ -8,8 +8,12 @@ import {
 } from '../../../postgres/tables/test-clocks.ts';
 import type { BillingDeps } from '../../deps.ts';
 
-/** As for payments: after 30 seconds at first, then after as long as the refund was open, at most a day. */
-const askAgainAt = (db: Db): Fragment => db`
+/**
+ * The time after which the gateway is asked again: 30 seconds after the last change of the refund at first, then after
+ * as long as it had been open at that change, at most a day. Each question is a change (`touchRefund`); payments have
+ * a time of their own for it.
+ */
+const askAgainAfterLastChange = (db: Db): Fragment => db`
   r.updated_at + greatest(interval '30 seconds', least(r.updated_at - r.created_at, interval '1 day'))`;
 
 /** Refunds whose gateway is asked again, oldest first. */
@@ -20,14 +24,14 @@ export async function refundsToReconcile(
 ): Promise<(Scope & { readonly id: string })[]> {
   return await db<(Scope & { id: string })[]>`
     select r.id, r.tenant_id, r.environment_id from refunds r
-     where r.refund_status in ('PENDING', 'PROCESSING') and ${askAgainAt(db)} < ${due.at}
+     where r.refund_status in ('PENDING', 'PROCESSING') and ${askAgainAfterLastChange(db)} < ${due.at}
        and ${livesBy(db, due, db`r.customer_id`)}
      order by r.created_at limit ${limit}`;
 }
 
 /** When gateways are asked again about open refunds of the clock's customers. */
 export const unansweredRefundTimes = (db: Db, clock: ClockRef): Fragment => db`
-  select ${askAgainAt(db)} as at from customers c join refunds r on r.customer_id = c.id
+  select ${askAgainAfterLastChange(db)} as at from customers c join refunds r on r.customer_id = c.id
    where ${ownedBy(db, clock, 'r')} and r.refund_status in ('PENDING', 'PROCESSING')`;
 
 /** Updates the time of the last check, so that the next page has other refunds. */
