@@ -1,5 +1,6 @@
 import type { Db, Scope } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
+import { findScopeOfEnvironment } from '../../tenancy/environments/repository.ts';
 
 /** Addresses of a portal that names its environment, in any depth. */
 const NAMES_ENVIRONMENT = /^\/portal\/env\/([A-Za-z0-9_-]{1,100})(?:[/?]|$)/;
@@ -24,8 +25,6 @@ export async function readEmbedOrigins(db: Db, scope: Scope): Promise<readonly s
 export async function findEmbedOrigins(db: Db, path: string): Promise<readonly string[]> {
   const environmentId = NAMES_ENVIRONMENT.exec(path)?.[1];
   if (environmentId === undefined) return [];
-  const [scope] = await db<Scope[]>`
-    select tenant_id, id as environment_id from environments
-     where id = ${environmentId} and status = 'published'`;
-  return scope === undefined ? [] : await readEmbedOrigins(db, scope);
+  const scope = await findScopeOfEnvironment(db, environmentId);
+  return scope === null ? [] : await readEmbedOrigins(db, scope);
 }

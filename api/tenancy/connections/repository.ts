@@ -73,7 +73,10 @@ export function searchConnections(
   });
 }
 
-/** Archives the exports through the connection, so that none runs again. */
+/**
+ * Archives the exports through the connection, so that none runs again. They belong to `operations/`, which this room
+ * cannot import.
+ */
 export async function archiveExportsOf(
   tx: Transaction,
   scope: Scope,

@@ -99,3 +99,11 @@ export async function renameEnvironment(
   if (row === undefined) throw notFound('Environment', id);
   return row;
 }
+
+/** The scope of a published environment of any tenant, for a page that has no session yet; null if it is unknown. */
+export async function findScopeOfEnvironment(db: Db, id: string): Promise<Scope | null> {
+  const [scope] = await db<Scope[]>`
+    select tenant_id, id as environment_id from environments
+     where id = ${id} and status = 'published'`;
+  return scope ?? null;
+}
