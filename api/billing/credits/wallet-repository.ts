@@ -73,6 +73,24 @@ export async function lockCreditableWallet(
   return row ?? null;
 }
 
+/**
+ * Lets one transaction at a time make a wallet of the currency for the customer: the others wait until it ends.
+ */
+export async function lockWalletCreation(
+  tx: Transaction,
+  { environment_id }: Scope,
+  { customer_id, currency }: Pick<WalletRow, 'customer_id' | 'currency'>,
+): Promise<void> {
+  const key = `wallet ${environment_id} ${customer_id} ${currency}`;
+  await tx`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+}
+
+/** The scope of a wallet of any tenant, for the operator only; null if it is unknown. */
+export async function findScopeOfWallet(db: Db, id: string): Promise<Scope | null> {
+  const [scope] = await db<Scope[]>`select tenant_id, environment_id from wallets where id = ${id}`;
+  return scope ?? null;
+}
+
 /** The wallets with these ids, locked in the order of their ids. Leaves out unknown ids. */
 export const lockWallets = (tx: Transaction, scope: Scope, ids: readonly string[]) =>
   lockInOrder(tx, scope, ids, tx``);

@@ -1,4 +1,11 @@
-import type { Db, Fragment, Pool, Scope, Transaction } from '../../../postgres/client.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Pool,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
 import type { StoredWatermarks } from '../../../schemas/invoice.ts';
 
 /** A clock that is being advanced. */
@@ -15,6 +22,19 @@ export async function advancingClocks(db: Db): Promise<AdvancingClock[]> {
   return await db<AdvancingClock[]>`
     select id, tenant_id, environment_id, now, advancing_to, stream_heads
       from test_clocks where status = 'advancing' order by id`;
+}
+
+/** Subscriptions of the clock's customers that could not be billed are tried again at once. */
+export async function retryRefusedBilling(
+  tx: Transaction,
+  scope: Scope,
+  clockId: string,
+): Promise<void> {
+  await tx`
+    update subscriptions s set billing_retry_at = null
+      from customers c
+     where ${inScope(tx, scope, 'c')} and c.test_clock_id = ${clockId}
+       and s.customer_id = c.id and s.billing_retry_at is not null`;
 }
 
 /** Notes that the stream has passed the ends of the log at the time of the request. */

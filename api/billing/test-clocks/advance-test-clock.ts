@@ -1,10 +1,10 @@
 import { BillingError, invalidField } from '../../../domain/errors.ts';
-import { inScope } from '../../../postgres/client.ts';
 import type { TestClock } from '../../../schemas/test-clock.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { lockTestClock, startAdvance } from '../../customers/test-clocks/repository.ts';
 import { storeWatermarks } from '../computing/stored-watermarks.ts';
+import { retryRefusedBilling } from './advance-repository.ts';
 
 const YEARS_MAX = 5;
 
@@ -24,11 +24,7 @@ export async function advanceTestClock(
   return await deps.pool.begin(async (tx) => {
     const clock = await lockTestClock(tx, scope, id);
     assertAdvances(clock, to);
-    await tx`
-      update subscriptions s set billing_retry_at = null
-        from customers c
-       where ${inScope(tx, scope, 'c')} and c.test_clock_id = ${id}
-         and s.customer_id = c.id and s.billing_retry_at is not null`;
+    await retryRefusedBilling(tx, scope, id);
     return await startAdvance(tx, scope, id, { advancing_to: to, ...changed(deps, caller) }, heads);
   });
 }

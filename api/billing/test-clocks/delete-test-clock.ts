@@ -1,5 +1,5 @@
 import { BillingError } from '../../../domain/errors.ts';
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { TestClock } from '../../../schemas/test-clock.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -16,6 +16,7 @@ import {
   replaceSubscriptions,
 } from '../records/subscription-repository.ts';
 import { endedAt } from '../subscriptions/plan-advance.ts';
+import { customersOfClock, subscriptionsToCancel } from './clock-customer-repository.ts';
 
 /** Customers per transaction. */
 const PAGE_CUSTOMERS = 50;
@@ -37,13 +38,10 @@ export async function deleteTestClock(
       if (clock.status === 'archived') return true;
       if (clock.status === 'advancing') throw advancing();
       const own = { ...deps, clock: { now: () => Date.parse(clock.now) } };
-      const page = await tx<{ id: string }[]>`
-        select id from customers
-         where ${inScope(tx, scope)} and test_clock_id = ${id} and status = 'published'
-         order by id limit ${PAGE_CUSTOMERS}`;
-      for (const customer of page) {
-        await cancelAll(tx, scope, clock, customer.id, caller);
-        await archiveCustomer(tx, own, caller, customer.id);
+      const page = await customersOfClock(tx, scope, id, PAGE_CUSTOMERS);
+      for (const customerId of page) {
+        await cancelAll(tx, scope, clock, customerId, caller);
+        await archiveCustomer(tx, own, caller, customerId);
       }
       if (page.length === PAGE_CUSTOMERS) return false;
       await changeTestClock(tx, scope, id, {
@@ -72,12 +70,7 @@ async function cancelAll(
   customerId: string,
   { user_id }: Caller,
 ): Promise<void> {
-  const rows = await tx<{ id: string }[]>`
-    select id from subscriptions
-     where ${inScope(tx, scope)} and customer_id = ${customerId} and status = 'published'
-       and subscription_status in ('active', 'trialing', 'paused', 'incomplete')
-     order by id`;
-  for (const { id } of rows) {
+  for (const id of await subscriptionsToCancel(tx, scope, customerId)) {
     const before = await lockSubscription(tx, scope, id);
     const end = before.start_date > at ? before.start_date : at;
     const after = { ...endedAt(before, end), updated_at: at, updated_by: user_id };

@@ -9,6 +9,7 @@ import { ledgerOf, writeDecision, type RowCause } from '../credits/ledger.ts';
 import {
   findTransactionByKey,
   lockCreditableWallet,
+  lockWalletCreation,
   type TransactionRow,
   type WalletRow,
 } from '../credits/wallet-repository.ts';
@@ -90,8 +91,7 @@ export async function prepaidWallet(
   } as const;
   const found = await lockCreditableWallet(tx, caller.scope, kind);
   if (found !== null) return found;
-  const key = `wallet ${caller.scope.environment_id} ${customer_id} ${kind.currency}`;
-  await tx`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+  await lockWalletCreation(tx, caller.scope, kind);
   const rate = of.conversion_rate ?? '1';
   return (
     (await lockCreditableWallet(tx, caller.scope, kind)) ??

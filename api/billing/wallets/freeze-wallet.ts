@@ -3,7 +3,12 @@ import { isoTime, type Clock } from '../../../platform/clock.ts';
 import type { Pool } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
-import { lockWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';
+import {
+  findScopeOfWallet,
+  lockWallet,
+  updateWalletRow,
+  type WalletRow,
+} from '../credits/wallet-repository.ts';
 
 /**
  * Freezes a wallet, or ends the freeze (money 21.1). A frozen wallet accepts credits and refuses every debit: the
@@ -15,9 +20,8 @@ export async function freezeWallet(
   walletId: string,
   trigger: 'freeze' | 'unfreeze',
 ): Promise<WalletRow | null> {
-  const [owner] = await pool<{ tenant_id: string; environment_id: string }[]>`
-    select tenant_id, environment_id from wallets where id = ${walletId}`;
-  if (owner === undefined) return null;
+  const owner = await findScopeOfWallet(pool, walletId);
+  if (owner === null) return null;
   return await pool.begin(async (tx) => {
     const { wallet_status } = await lockWallet(tx, owner, walletId);
     const wallet = await updateWalletRow(tx, owner, walletId, {
