@@ -89,3 +89,35 @@ export async function releaseGrouped(
        set ${tx({ ...STANDING_ALONE, due_at: child.due_at ?? dueAt(alone) })}, version = version + 1
      where ${inScope(tx, scope)} and id = ${child.id}`;
 }
+
+/** Fields of a parent that its inherited subscriptions follow (billing 16). */
+const FOLLOWED = [
+  'subscription_status', 'billing_anchor', 'earlier_anchors', 'current_period_start', 'current_period_end', 'trial_start', 'trial_end',
+  'end_date', 'cancel_at', 'cancel_at_period_end', 'cancelled_at', 'pause_status', 'updated_at', 'updated_by',
+] as const satisfies readonly (keyof SubscriptionRow)[]; // prettier-ignore
+
+/**
+ * Copies the followed fields of the parents to their inherited subscriptions that have not ended, locked in id order. A
+ * draft also gets the start. Returns the children as stored, with the status that they had before, unordered.
+ */
+export async function copyToInherited(
+  tx: Transaction,
+  scope: Scope,
+  parentIds: readonly string[],
+): Promise<(SubscriptionRow & { readonly status_before: string })[]> {
+  const columns = FOLLOWED.map((column) => tx`${tx(column)} = p.${tx(column)}`);
+  return await tx<(SubscriptionRow & { status_before: string })[]>`
+    with children as (
+      select id, subscription_status from subscriptions
+       where ${inScope(tx, scope)} and parent_subscription_id = any(${parentIds as string[]}::text[])
+         and subscription_type = 'inherited' and subscription_status <> 'cancelled'
+       order by id for update)
+    update subscriptions c
+       set ${columns.reduce((left, right) => tx`${left}, ${right}`)},
+           start_date = case when c.subscription_status = 'draft' then p.start_date else c.start_date end,
+           version = c.version + 1
+      from subscriptions p, children
+     where ${inScope(tx, scope, 'c')} and c.id = children.id and p.id = c.parent_subscription_id
+       and ${inScope(tx, scope, 'p')}
+    returning c.*, children.subscription_status as status_before`;
+}

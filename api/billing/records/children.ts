@@ -1,15 +1,9 @@
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { WebhookEventType } from '../../../schemas/webhooks/event-types.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { subscriptionSnapshot } from './subscription-notification.ts';
-import { lockGrouped, releaseGrouped } from './child-repository.ts';
-
-/** Fields of a parent that its inherited subscriptions follow (billing 16). */
-const FOLLOWED = [
-  'subscription_status', 'billing_anchor', 'earlier_anchors', 'current_period_start', 'current_period_end', 'trial_start', 'trial_end',
-  'end_date', 'cancel_at', 'cancel_at_period_end', 'cancelled_at', 'pause_status', 'updated_at', 'updated_by',
-] as const satisfies readonly (keyof SubscriptionRow)[]; // prettier-ignore
+import { copyToInherited, lockGrouped, releaseGrouped } from './child-repository.ts';
 
 /**
  * Takes a change of parents over to their children, in the transaction of the change: inherited ones follow
@@ -41,21 +35,7 @@ async function followInherited(
   scope: Scope,
   parentIds: readonly string[],
 ): Promise<void> {
-  const columns = FOLLOWED.map((column) => tx`${tx(column)} = p.${tx(column)}`);
-  const followed = await tx<(SubscriptionRow & { status_before: string })[]>`
-    with children as (
-      select id, subscription_status from subscriptions
-       where ${inScope(tx, scope)} and parent_subscription_id = any(${parentIds as string[]}::text[])
-         and subscription_type = 'inherited' and subscription_status <> 'cancelled'
-       order by id for update)
-    update subscriptions c
-       set ${columns.reduce((left, right) => tx`${left}, ${right}`)},
-           start_date = case when c.subscription_status = 'draft' then p.start_date else c.start_date end,
-           version = c.version + 1
-      from subscriptions p, children
-     where ${inScope(tx, scope, 'c')} and c.id = children.id and p.id = c.parent_subscription_id
-       and ${inScope(tx, scope, 'p')}
-    returning c.*, children.subscription_status as status_before`;
+  const followed = await copyToInherited(tx, scope, parentIds);
   await writeOutboxEvents(
     tx,
     followed.flatMap(({ status_before, ...child }) =>
