@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { Page } from '../../../schemas/search.ts';
@@ -19,6 +19,20 @@ export const getLineItem = lines.get;
 
 /** Changes a line item. The caller holds the lock of its subscription. */
 export const changeLineItem = lines.change;
+
+/** Ends a line item, at its start if that is later. The caller holds the lock of its subscription. */
+export async function endLineItemAt(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  end_date: string,
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<void> {
+  await tx`
+    update subscription_line_items
+       set ${tx(change)}, end_date = greatest(start_date, ${end_date})
+     where ${inScope(tx, scope)} and id = ${id}`;
+}
 
 /** A page of line items, including ended ones. `at` decides which are active, if the filter asks for that. */
 export function searchLineItems(

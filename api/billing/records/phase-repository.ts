@@ -42,6 +42,7 @@ export const phaseEvent = (
   event_type,
   payload: { phase: { id, subscription_id, start_date, end_date, metadata } },
 });
+
 export interface Move {
   /** The phase that ends at the boundary. */
   readonly left: SubscriptionPhase;
@@ -97,4 +98,20 @@ export async function moveBoundary(
     update coupon_associations set start_date = ${to}
      where ${inScope(tx, scope)} and subscription_phase_id = ${right.id}
        and start_date = ${from}::timestamptz`;
+}
+
+/** Deletes the line items and the coupons of a phase. */
+export async function deletePartsOfPhase(
+  tx: Transaction,
+  scope: Scope,
+  phaseId: string,
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<void> {
+  const deleted = { status: 'deleted', ...change };
+  await tx`
+    update subscription_line_items set ${tx(deleted)}
+     where ${inScope(tx, scope)} and subscription_phase_id = ${phaseId}`;
+  await tx`
+    update coupon_associations set ${tx(deleted)}
+     where ${inScope(tx, scope)} and subscription_phase_id = ${phaseId}`;
 }

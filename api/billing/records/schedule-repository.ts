@@ -1,15 +1,14 @@
-import {
-  inScope,
-  type Db,
-  type Fragment,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import type { z } from 'zod';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { jsonOf } from '../../../postgres/parameters.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
-import type { Page, Search } from '../../../schemas/search.ts';
-import type { SCHEDULE_STATUSES, SCHEDULE_TYPES } from '../../../schemas/subscription-schedules.ts';
+import type { Page } from '../../../schemas/search.ts';
+import type {
+  SCHEDULE_STATUSES,
+  SCHEDULE_TYPES,
+  ScheduleSearch,
+} from '../../../schemas/subscription-schedules.ts';
 
 export type ScheduleType = (typeof SCHEDULE_TYPES)[number];
 
@@ -123,11 +122,18 @@ export async function endSchedulesOf(
   await endSchedules(tx, scope, ids(false), { schedule_status: 'cancelled', ...by });
 }
 
+/** A page of schedules, newest first; of every status unless one is requested. */
 export function searchSchedules(
   db: Db,
-  where: Fragment,
-  search: Search,
+  scope: Scope,
+  filter: Omit<z.output<typeof ScheduleSearch.query>, 'pending_only'>,
 ): Promise<Page<ScheduleRow>> {
+  const { search, schedule_status } = filter;
+  const where = db`${inScope(db, scope)} and status = 'published'
+    ${schedule_status == null ? db`` : db`and schedule_status = ${schedule_status}`}
+    ${filter.subscription_id ? db`and subscription_id = ${filter.subscription_id}` : db``}
+    ${filter.subscription_ids?.length ? db`and subscription_id = any(${filter.subscription_ids})` : db``}
+    ${filter.schedule_type ? db`and schedule_type = ${filter.schedule_type}` : db``}`;
   return findPage<ScheduleRow>(db, {
     columns: db`*`,
     from: db`subscription_schedules`,

@@ -172,3 +172,36 @@ export async function lockUnpaidOpenings(
        and amount_paid = 0 and amount_remaining > 0
      order by id for update`;
 }
+
+/** Archives the voided invoices of a subscription. */
+export async function archiveVoidedInvoices(
+  tx: Transaction,
+  scope: Scope,
+  subscriptionId: string,
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<void> {
+  await tx`
+    update invoices set ${tx({ status: 'archived', ...change })}
+     where ${inScope(tx, scope)} and subscription_id = ${subscriptionId} and invoice_status = 'VOIDED'`;
+}
+
+/**
+ * The drafts, and skipped invoices, of the cycles that begin at these times, unordered; those that a person has edited
+ * are left out.
+ */
+export async function findCycleDrafts(
+  db: Db,
+  scope: Scope,
+  cycles: readonly { readonly subscription_id: string; readonly period_start: string }[],
+): Promise<InvoiceRecord[]> {
+  return await db<InvoiceRecord[]>`
+    select i.*
+      from invoices i
+      join unnest(${cycles.map(({ subscription_id }) => subscription_id)}::text[],
+                  ${cycles.map(({ period_start }) => period_start)}::timestamptz[])
+           as t (subscription_id, period_start)
+        on t.subscription_id = i.subscription_id and t.period_start = i.period_start
+     where ${inScope(db, scope, 'i')} and i.billing_reason = 'SUBSCRIPTION_CYCLE'
+       and i.status = 'published' and i.invoice_status in ('DRAFT', 'SKIPPED')
+       and not i.is_manually_edited`;
+}

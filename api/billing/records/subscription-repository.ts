@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { notFound } from '../../../domain/errors.ts';
 import {
   type Db,
@@ -18,7 +19,11 @@ import {
 } from '../../../postgres/tables/test-clocks.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { BillingRefusal } from '../../../schemas/billing-refusal.ts';
-import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
+import type {
+  LineItemRow,
+  SubscriptionRow,
+  SubscriptionSearch,
+} from '../../../schemas/subscription.ts';
 import { followParents } from './children.ts';
 
 /** A new subscription without the columns that the table fills in. */
@@ -233,11 +238,40 @@ export async function endLineItemsOf(
        and (i.end_date is null or i.end_date > s.end_date)`;
 }
 
+export type SubscriptionFilter = z.output<typeof SubscriptionSearch.body>;
+
+/** A page of active subscriptions, newest first; with a requested status those instead. Leaves out archived ones. */
 export function searchSubscriptions(
   db: Db,
-  where: Fragment,
-  search: Parameters<typeof findPage>[1]['search'],
+  scope: Scope,
+  filter: SubscriptionFilter,
 ): Promise<Page<SubscriptionRow>> {
+  const { search } = filter;
+  const statuses = filter.subscription_status?.length ? filter.subscription_status : ['active'];
+  const where = db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+    and subscription_status = any(${statuses as string[]})
+    ${filter.subscription_ids?.length ? db`and id = any(${filter.subscription_ids})` : db``}
+    ${filter.customer_id ? db`and customer_id = ${filter.customer_id}` : db``}
+    ${filter.customer_ids?.length ? db`and customer_id = any(${filter.customer_ids})` : db``}
+    ${
+      filter.external_customer_id
+        ? db`and customer_id in (select id from customers c where ${inScope(db, scope, 'c')}
+              and c.external_id = ${filter.external_customer_id})`
+        : db``
+    }
+    ${filter.invoicing_customer_ids?.length ? db`and invoicing_customer_id = any(${filter.invoicing_customer_ids})` : db``}
+    ${filter.parent_subscription_ids?.length ? db`and parent_subscription_id = any(${filter.parent_subscription_ids})` : db``}
+    ${filter.plan_id ? db`and plan_id = ${filter.plan_id}` : db``}
+    ${filter.lookup_key ? db`and lookup_key = ${filter.lookup_key}` : db``}
+    ${filter.subscription_type?.length ? db`and subscription_type = any(${filter.subscription_type as string[]})` : db``}
+    ${filter.billing_period?.length ? db`and billing_period = any(${filter.billing_period as string[]})` : db``}
+    ${
+      filter.active_at
+        ? db`and start_date <= ${filter.active_at} and (end_date is null or end_date > ${filter.active_at})`
+        : db``
+    }
+    ${filter.trial_end_due_lte ? db`and trial_end <= ${filter.trial_end_due_lte}` : db``}
+    ${filter.effective_date_for_update ? db`and current_period_end <= ${filter.effective_date_for_update}` : db``}`;
   return findPage<SubscriptionRow>(db, { columns: db`*`, from: db`subscriptions`, where, search });
 }
 

@@ -9,7 +9,7 @@ import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import { laterOf } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { ActivateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -21,6 +21,7 @@ import { findTaxAssociationsOf, updateTaxAssociationRow } from '../../catalog/ta
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
+import { changeLineItem } from '../records/line-item-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import {
   changeSubscription,
@@ -117,12 +118,8 @@ async function moveLines(
   at: string,
 ): Promise<void> {
   for (const line of await withPrices(tx, scope, await lineItemsOf(tx, scope, [draft.id]))) {
-    const { start_date, end_date } = movedWindow(line, draft, begun);
-    await tx`
-      update subscription_line_items
-         set start_date = ${start_date}, end_date = ${end_date},
-             updated_at = ${at}, updated_by = ${user_id}
-       where ${inScope(tx, scope)} and id = ${line.id}`;
+    const by = { updated_at: at, updated_by: user_id };
+    await changeLineItem(tx, scope, line.id, { ...movedWindow(line, draft, begun), ...by });
   }
 }
 

@@ -6,13 +6,14 @@ import {
 import { invalidField } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { ConcernedInvoice } from '../computing/write-invoices.ts';
 import { collectNow, methodFor } from '../payments/collect-invoice.ts';
 import { findUsableMethod } from '../records/payment-method-repository.ts';
+import { archiveVoidedInvoices } from '../records/subscription-invoice-repository.ts';
 import { changeSubscription, getSubscription } from '../records/subscription-repository.ts';
 import { cancelUnpaid } from './cancel-unpaid.ts';
 import { hasChargeInFlight } from '../records/collection-repository.ts';
@@ -71,9 +72,8 @@ async function takeBack(
   const reason = 'The first invoice could not be paid.';
   const isCancelled = await cancelUnpaid(tx, deps, scope, id, isoTime(deps.clock.now()), reason);
   if (!isCancelled) return;
-  const archived = { status: 'archived', ...changed(deps, caller) } as const;
+  const change = changed(deps, caller);
+  const archived = { status: 'archived', ...change } as const;
   await changeSubscription(tx, scope, id, archived);
-  await tx`
-    update invoices set ${tx(archived)}
-     where ${inScope(tx, scope)} and subscription_id = ${id} and invoice_status = 'VOIDED'`;
+  await archiveVoidedInvoices(tx, scope, id, change);
 }

@@ -1,5 +1,5 @@
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
-import { invalidField, notFound } from '../../../domain/errors.ts';
+import { invalidField } from '../../../domain/errors.ts';
 import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { moveSubscription } from '../../../domain/states/subscription.ts';
 import { trialWithin } from '../../../domain/subscription/schedule.ts';
@@ -8,7 +8,7 @@ import { firstPeriod, type BillingSchedule } from '../../../domain/time/billing-
 import type { Period } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
@@ -18,6 +18,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import type { PriceRow } from '../../catalog/prices/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
+import { sharePlan } from '../../catalog/offers/plan-repository.ts';
 import { insertAddonAssociation } from '../../catalog/offers/addon-association-repository.ts';
 import { insertEntitlement } from '../../catalog/entitlements/repository.ts';
 import { newAddons } from './addons.ts';
@@ -218,9 +219,7 @@ async function planOf(
   caller: Caller,
   id: string,
 ): Promise<{ readonly id: string; readonly name: string }> {
-  const [plan] = await tx<{ id: string; name: string; status: string }[]>`
-    select id, name, status from plans where ${inScope(tx, caller.scope)} and id = ${id} for share`;
-  if (plan === undefined) throw notFound('Plan', id);
+  const plan = await sharePlan(tx, caller.scope, id);
   if (plan.status !== 'published') throw invalidField('plan_id', `plan ${id} is ${plan.status}`);
   return plan;
 }

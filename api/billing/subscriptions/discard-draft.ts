@@ -1,6 +1,6 @@
 import { unredeem } from '../../../domain/invoicing/coupon-gate.ts';
 import { moveSubscription } from '../../../domain/states/subscription.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import {
   findCouponAssociationsOf,
@@ -9,17 +9,7 @@ import {
 } from '../../catalog/coupons/repository.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
-
-/** Tables whose rows belong to one subscription, with the column that names it. */
-const OWNED = [
-  ['subscriptions', 'id'],
-  ['subscription_line_items', 'subscription_id'],
-  ['subscription_phases', 'subscription_id'],
-  ['addon_associations', 'subscription_id'],
-  ['coupon_associations', 'subscription_id'],
-  ['credit_grants', 'subscription_id'],
-  ['tax_associations', 'entity_id'],
-] as const;
+import { archiveWithParts } from './discarded-draft-repository.ts';
 
 /**
  * Archives a draft whose checkout session ended without a payment, with everything that was stored for it
@@ -40,11 +30,7 @@ export async function discardDraft(
     caller,
     associations.map(({ coupon_id }) => coupon_id),
   );
-  const archived = { status: 'archived', ...changed(deps, caller) };
-  for (const [table, column] of OWNED)
-    await tx`
-      update ${tx(table)} set ${tx(archived)}
-       where ${inScope(tx, scope)} and ${tx(column)} = ${draft.id} and status = 'published'`;
+  await archiveWithParts(tx, scope, draft.id, changed(deps, caller));
 }
 
 /** Counts one redemption less for each id (billing 7.1). */

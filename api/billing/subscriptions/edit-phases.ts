@@ -4,7 +4,7 @@ import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { periodContaining } from '../../../domain/time/billing-periods.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
-import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { SubscriptionPhase } from '../../../schemas/subscription-phase.ts';
 import type {
@@ -16,6 +16,7 @@ import { findPlanRows } from '../../catalog/offers/plan-repository.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import {
+  deletePartsOfPhase,
   findPhasesOf,
   insertPhases,
   moveBoundary,
@@ -182,16 +183,11 @@ export async function deletePhase(
   const { phase, before } = await getNeighbours(tx, scope, id, phaseId);
   if (before === null) throw invalidOperation('The first phase cannot be removed.');
   assertNotInvoiced(phase.start_date, subscription, 'start_date');
-  const gone = { status: 'deleted' as const, ...changed(deps, caller) };
-  await tx`
-    update subscription_line_items set ${tx(gone)}
-     where ${inScope(tx, scope)} and subscription_phase_id = ${phaseId}`;
-  await tx`
-    update coupon_associations set ${tx(gone)}
-     where ${inScope(tx, scope)} and subscription_phase_id = ${phaseId}`;
+  const change = changed(deps, caller);
+  await deletePartsOfPhase(tx, scope, phaseId, change);
   const { start_date: from, end_date: to } = phase;
   await moveBoundary(tx, scope, { left: before, right: null, from, to });
-  await updatePhaseRow(tx, scope, phaseId, gone);
+  await updatePhaseRow(tx, scope, phaseId, { status: 'deleted', ...change });
   const longer = await updatePhaseRow(tx, scope, before.id, {
     end_date: to,
     ...changed(deps, caller),

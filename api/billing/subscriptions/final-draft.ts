@@ -1,8 +1,9 @@
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import { insertInvoiceLines, replaceInvoiceLines } from '../records/invoice-line-repository.ts';
 import { insertInvoices, lockInvoice, updateInvoices } from '../records/invoice-repository.ts';
+import { findCycleDrafts } from '../records/subscription-invoice-repository.ts';
 
 /**
  * The targets of final invoices. An existing draft of the running period becomes the final invoice: it gets
@@ -15,16 +16,14 @@ export async function withRunningDrafts(
 ): Promise<InvoiceTarget[]> {
   const final = targets.filter(({ billing_reason }) => billing_reason === 'PRORATION');
   if (final.length === 0) return [...targets];
-  const drafts = await db<InvoiceRecord[]>`
-    select i.*
-      from invoices i
-      join unnest(${final.map(({ subscription }) => subscription.id)}::text[],
-                  ${final.map(({ period }) => period.start)}::timestamptz[])
-           as t (subscription_id, period_start)
-        on t.subscription_id = i.subscription_id and t.period_start = i.period_start
-     where ${inScope(db, scope, 'i')} and i.billing_reason = 'SUBSCRIPTION_CYCLE'
-       and i.status = 'published' and i.invoice_status in ('DRAFT', 'SKIPPED')
-       and not i.is_manually_edited`;
+  const drafts = await findCycleDrafts(
+    db,
+    scope,
+    final.map(({ subscription, period }) => ({
+      subscription_id: subscription.id,
+      period_start: period.start,
+    })),
+  );
   const draftOf = new Map(drafts.map((draft) => [draft.subscription_id, draft]));
   return targets.map((target) => {
     const draft = draftOf.get(target.subscription.id);

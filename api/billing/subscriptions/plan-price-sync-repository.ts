@@ -8,7 +8,9 @@ import {
 import type { Caller } from '../../conventions/record.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 
+/** States of subscriptions whose prices follow their plan. */
 export const LIVE = ['active', 'trialing', 'draft', 'incomplete', 'paused'];
+
 const syncable = (db: Db, scope: Scope, planId: string): Fragment => db`
   ${inScope(db, scope)} and plan_id = ${planId} and status = 'published'
   and subscription_status = any(${LIVE}) and subscription_type <> 'inherited'`;
@@ -62,4 +64,32 @@ export async function isBehindPlan(db: Db, scope: Scope, row: SubscriptionRow): 
        and sequence > ${row.synced_price_sequence}
      limit 1`;
   return found !== undefined;
+}
+
+/** Notes up to which price of its plan the subscription was compared. Writes nothing if that is noted already. */
+export async function noteUnchangedPrices(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  sequence: number,
+): Promise<void> {
+  await tx`
+    update subscriptions set synced_price_sequence = ${sequence}
+     where ${inScope(tx, scope)} and id = ${id} and synced_price_sequence <> ${sequence}`;
+}
+
+/** The same for a subscription whose line items have changed: its version increases. Returns it as stored. */
+export async function noteChangedPrices(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  sequence: number,
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<SubscriptionRow> {
+  const [row] = await tx<SubscriptionRow[]>`
+    update subscriptions
+       set ${tx(change)}, synced_price_sequence = ${sequence}, version = version + 1
+     where ${inScope(tx, scope)} and id = ${id}
+    returning *`;
+  return row!;
 }

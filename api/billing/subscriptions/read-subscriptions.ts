@@ -1,9 +1,8 @@
 import { isoTime } from '../../../platform/clock.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
-import type { z } from 'zod';
+import type { Db, Scope } from '../../../postgres/client.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { Subscription, SubscriptionV2 } from '../../../schemas/subscription-answers.ts';
-import type { SubscriptionRow, SubscriptionSearch } from '../../../schemas/subscription.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { findLatestInvoice } from '../records/subscription-invoice-repository.ts';
@@ -12,8 +11,9 @@ import {
   getStoredSubscription,
   getSubscription,
   searchSubscriptions,
+  type SubscriptionFilter,
 } from '../records/subscription-repository.ts';
-import { isBehindPlan } from './sync-repository.ts';
+import { isBehindPlan } from './plan-price-sync-repository.ts';
 
 /** A new subscription as its creation returns it: with its line items and its opening invoice. */
 export async function createdSubscription(db: Db, scope: Scope, id: string): Promise<Subscription> {
@@ -87,8 +87,6 @@ async function latestInvoice(db: Db, scope: Scope, row: SubscriptionRow) {
   return answer!;
 }
 
-type SubscriptionFilter = z.output<typeof SubscriptionSearch.body>;
-
 /** Active subscriptions unless a status is requested, with the requested records embedded. */
 export async function listSubscriptions(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,
@@ -96,34 +94,8 @@ export async function listSubscriptions(
   filter: SubscriptionFilter,
 ): Promise<Page<Subscription>> {
   const { pool: db } = deps;
-  const { search } = filter;
-  const statuses = filter.subscription_status?.length ? filter.subscription_status : ['active'];
-  const where = db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
-    and subscription_status = any(${statuses as string[]})
-    ${filter.subscription_ids?.length ? db`and id = any(${filter.subscription_ids})` : db``}
-    ${filter.customer_id ? db`and customer_id = ${filter.customer_id}` : db``}
-    ${filter.customer_ids?.length ? db`and customer_id = any(${filter.customer_ids})` : db``}
-    ${
-      filter.external_customer_id
-        ? db`and customer_id in (select id from customers c where ${inScope(db, scope, 'c')}
-              and c.external_id = ${filter.external_customer_id})`
-        : db``
-    }
-    ${filter.invoicing_customer_ids?.length ? db`and invoicing_customer_id = any(${filter.invoicing_customer_ids})` : db``}
-    ${filter.parent_subscription_ids?.length ? db`and parent_subscription_id = any(${filter.parent_subscription_ids})` : db``}
-    ${filter.plan_id ? db`and plan_id = ${filter.plan_id}` : db``}
-    ${filter.lookup_key ? db`and lookup_key = ${filter.lookup_key}` : db``}
-    ${filter.subscription_type?.length ? db`and subscription_type = any(${filter.subscription_type as string[]})` : db``}
-    ${filter.billing_period?.length ? db`and billing_period = any(${filter.billing_period as string[]})` : db``}
-    ${
-      filter.active_at
-        ? db`and start_date <= ${filter.active_at} and (end_date is null or end_date > ${filter.active_at})`
-        : db``
-    }
-    ${filter.trial_end_due_lte ? db`and trial_end <= ${filter.trial_end_due_lte}` : db``}
-    ${filter.effective_date_for_update ? db`and current_period_end <= ${filter.effective_date_for_update}` : db``}`;
-  const page = await searchSubscriptions(db, where, search);
-  const { expand } = search;
+  const page = await searchSubscriptions(db, scope, filter);
+  const { expand } = filter.search;
   const items = await subscriptionAnswers(db, scope, page.items, {
     line_items: filter.with_line_items === true || expand.has('subscription_line_items'),
     prices: expand.has('prices'),

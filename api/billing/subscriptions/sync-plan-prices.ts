@@ -3,7 +3,7 @@ import { haveSameTerms } from '../../../domain/pricing/price-version.ts';
 import { planPriceSync, type SyncedLine } from '../../../domain/subscription/price-sync.ts';
 import { laterOf } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
@@ -21,6 +21,7 @@ import { findPricesOfEntities, type PriceRow } from '../../catalog/prices/reposi
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { inheritedCommitment } from './line-commitments.ts';
 import { lineItem, withMeterNames } from './line-item.ts';
+import { endLineItemAt } from '../records/line-item-repository.ts';
 import { couponUses } from '../records/subscription-invoice-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import {
@@ -28,7 +29,12 @@ import {
   lineItemsOf,
   lockSubscription,
 } from '../records/subscription-repository.ts';
-import { LIVE, openFrom } from './sync-repository.ts';
+import {
+  LIVE,
+  noteChangedPrices,
+  noteUnchangedPrices,
+  openFrom,
+} from './plan-price-sync-repository.ts';
 
 /**
  * Applies the plan's current prices to a subscription (billing 2.8). A line that moves to another version of
@@ -95,10 +101,7 @@ export async function syncSubscription(
   });
   refuseOverlaps(lines, sync.ends, created);
   for (const { line_item_id, end_date } of sync.ends)
-    await tx`
-      update subscription_line_items
-         set ${tx(changed(deps, caller))}, end_date = greatest(start_date, ${end_date})
-       where ${inScope(tx, scope)} and id = ${line_item_id}`;
+    await endLineItemAt(tx, scope, line_item_id, end_date, changed(deps, caller));
   const rows = await withMeterNames(tx, caller, created);
   await insertLineItems(
     tx,
@@ -208,19 +211,13 @@ async function noteSynced(
 ): Promise<boolean> {
   const { scope } = caller;
   if (!isChanged) {
-    await tx`
-      update subscriptions set synced_price_sequence = ${sequence}
-       where ${inScope(tx, scope)} and id = ${id} and synced_price_sequence <> ${sequence}`;
+    await noteUnchangedPrices(tx, scope, id, sequence);
     return false;
   }
-  const [row] = await tx<SubscriptionRow[]>`
-    update subscriptions
-       set ${tx(changed(deps, caller))}, synced_price_sequence = ${sequence}, version = version + 1
-     where ${inScope(tx, scope)} and id = ${id}
-    returning *`;
+  const row = await noteChangedPrices(tx, scope, id, sequence, changed(deps, caller));
   const customer = await getCustomer(tx, scope, customer_id);
   await writeOutbox(tx, scope, 'subscription.updated', {
-    subscription: subscriptionSnapshot(row!, customer),
+    subscription: subscriptionSnapshot(row, customer),
   });
   return true;
 }

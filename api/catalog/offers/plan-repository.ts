@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { alreadyExists } from '../../../domain/errors.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { findPage, metadataCondition } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { EmbeddedPlan, planFields } from '../../../schemas/plan-record.ts';
@@ -28,6 +28,21 @@ export const findPlanRows = plans.find;
 export const lockPlan = plans.lock;
 export const insertPlan = plans.insert;
 export const updatePlanRow = plans.change;
+
+/**
+ * The plan, including archived ones, locked against changes until the transaction ends; others may lock it so at the
+ * same time. 404 if it is unknown or belongs to another scope.
+ */
+export async function sharePlan(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<Pick<PlanRow, 'id' | 'name' | 'status'>> {
+  const [plan] = await tx<Pick<PlanRow, 'id' | 'name' | 'status'>[]>`
+    select id, name, status from plans where ${inScope(tx, scope)} and id = ${id} for share`;
+  if (plan === undefined) throw notFound('Plan', id);
+  return plan;
+}
 
 /** Plans as embedded in other records. */
 export async function findEmbeddedPlans(

@@ -1,7 +1,7 @@
 import { moveTask } from '../../../domain/states/task.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { TaskRow } from '../../../schemas/task.ts';
-import { countSyncable } from '../../billing/subscriptions/sync-repository.ts';
+import { countSyncable } from '../../billing/subscriptions/plan-price-sync-repository.ts';
 import { getPlanRow } from '../../catalog/offers/plan-repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';

@@ -5,7 +5,7 @@ import { failpoint } from '../../../platform/failpoint.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { TaskRow } from '../../../schemas/task.ts';
 import { syncSubscription } from '../../billing/subscriptions/sync-plan-prices.ts';
-import { syncableSubscriptions } from '../../billing/subscriptions/sync-repository.ts';
+import { syncableSubscriptions } from '../../billing/subscriptions/plan-price-sync-repository.ts';
 import { getPlanRow } from '../../catalog/offers/plan-repository.ts';
 import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
 import { inParts } from '../../conventions/in-parts.ts';

@@ -8,7 +8,7 @@ import { associationWindow } from '../../../../domain/invoicing/coupon-associati
 import { redeem } from '../../../../domain/invoicing/coupon-gate.ts';
 import { paidSchedule } from '../../../../domain/subscription/schedule.ts';
 import { laterOf } from '../../../../domain/time/instant.ts';
-import { inScope, type Transaction } from '../../../../postgres/client.ts';
+import type { Transaction } from '../../../../postgres/client.ts';
 import type { Coupon } from '../../../../schemas/coupon.ts';
 import type { CouponChangeParams } from '../../../../schemas/subscription-modify.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
@@ -17,6 +17,7 @@ import {
   getCouponByCode,
   insertCouponAssociation,
   lockCoupons,
+  updateCouponAssociationRow,
   updateCouponRow,
 } from '../../../catalog/coupons/repository.ts';
 import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
@@ -117,9 +118,6 @@ async function endCoupon(
       'end_date',
     );
   const end_date = laterOf(params.end_date ?? at, association.start_date);
-  const { updated_at, updated_by } = changed(deps, caller);
-  await tx`
-    update coupon_associations
-       set end_date = ${end_date}, updated_at = ${updated_at}, updated_by = ${updated_by}
-     where ${inScope(tx, caller.scope)} and id = ${id}`;
+  const ended = { end_date, ...changed(deps, caller) };
+  await updateCouponAssociationRow(tx, caller.scope, id, ended);
 }

@@ -1,8 +1,9 @@
-import { inScope, type Transaction } from '../../../../postgres/client.ts';
+import type { Transaction } from '../../../../postgres/client.ts';
 import {
   findCouponAssociationsOf,
   insertCouponAssociation,
   moveCouponAssociation,
+  updateCouponAssociationRow,
 } from '../../../catalog/coupons/repository.ts';
 import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
@@ -29,11 +30,8 @@ export async function moveLineCoupons(
       await moveCouponAssociation(tx, scope, association.id, after.id);
       continue;
     }
-    const { updated_at, updated_by } = changed(deps, caller);
-    await tx`
-      update coupon_associations
-         set end_date = ${from}, updated_at = ${updated_at}, updated_by = ${updated_by}
-       where ${inScope(tx, scope)} and id = ${association.id}`;
+    const ended = { end_date: from, ...changed(deps, caller) };
+    await updateCouponAssociationRow(tx, scope, association.id, ended);
     await insertCouponAssociation(tx, {
       ...association,
       ...newRecord(deps, caller, 'coupon_assoc'),

@@ -1,4 +1,4 @@
-import { BillingError, invalidField, notFound } from '../../../../domain/errors.ts';
+import { BillingError, invalidField } from '../../../../domain/errors.ts';
 import { decimal, decimalText } from '../../../../domain/money.ts';
 import { priceTerms as ratingTerms } from '../../../../domain/pricing/price.ts';
 import { rate } from '../../../../domain/pricing/rate.ts';
@@ -43,7 +43,7 @@ import { changeGrantsOfPlan } from '../attached-grants.ts';
 import { lineItem, withMeterNames } from '../line-item.ts';
 import { selectedPrices } from '../selected-prices.ts';
 import { billedLines, replaceLine, rowOf } from './line-records.ts';
-import { planOf, type PlanOfChange } from '../plan-repository.ts';
+import { getPlanRow, type PlanRow } from '../../../catalog/offers/plan-repository.ts';
 
 /** The facts that decide whether the plan can change. */
 export const changeable = async (
@@ -95,11 +95,9 @@ export async function planChange(
   const { scope } = caller;
   const targetPlanId = asked.target_plan_id;
   const [from, to] = await Promise.all([
-    planOf(tx, caller, subscription.plan_id),
-    planOf(tx, caller, targetPlanId),
+    getPlanRow(tx, scope, subscription.plan_id),
+    getPlanRow(tx, scope, targetPlanId),
   ]);
-  if (from === undefined) throw notFound('Plan', subscription.plan_id);
-  if (to === undefined) throw notFound('Plan', targetPlanId);
   if (to.status !== 'published')
     throw invalidField('target_plan_id', `plan ${targetPlanId} is ${to.status}`);
   const selection = {
@@ -248,7 +246,7 @@ const fee = ({ terms, quantity, billing_period, billing_period_count }: BilledLi
   billing_period_count,
 });
 
-const summary = ({ id, name, lookup_key, description }: PlanOfChange) => ({
+const summary = ({ id, name, lookup_key, description }: PlanRow) => ({
   id,
   name,
   lookup_key: lookup_key ?? '',

@@ -1,7 +1,7 @@
 import { invalidField, invalidOperation, notFound } from '../../../../domain/errors.ts';
 import { dueAt } from '../../../../domain/subscription/due.ts';
 import { isoTime } from '../../../../platform/clock.ts';
-import { inScope, type Scope, type Transaction } from '../../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
 import type { z } from 'zod';
 import type {
@@ -55,17 +55,11 @@ export async function listSchedules(
   scope: Scope,
   filter: z.output<typeof ScheduleSearch.query>,
 ): Promise<SubscriptionSchedules> {
-  const { pool: db } = deps;
   const { schedule_status, pending_only } = filter;
   if (pending_only === true && (schedule_status ?? 'pending') !== 'pending')
     throw invalidField('pending_only', `cannot be true with schedule_status ${schedule_status}`);
   const status = schedule_status ?? (pending_only === false ? null : 'pending');
-  const where = db`${inScope(db, scope)} and status = 'published'
-    ${status === null ? db`` : db`and schedule_status = ${status}`}
-    ${filter.subscription_id ? db`and subscription_id = ${filter.subscription_id}` : db``}
-    ${filter.subscription_ids?.length ? db`and subscription_id = any(${filter.subscription_ids})` : db``}
-    ${filter.schedule_type ? db`and schedule_type = ${filter.schedule_type}` : db``}`;
-  const page = await searchSchedules(db, where, filter.search);
+  const page = await searchSchedules(deps.pool, scope, { ...filter, schedule_status: status });
   return {
     schedules: page.items.map((row) => scheduleAnswer(row, deps.clock.now())),
     count: page.pagination.total,
