@@ -32,7 +32,7 @@ test(`${CUSTOMERS} customers, ${MONTHS} months, BUSINESS_SEED=${SEED}`, async ()
     date.setUTCMonth(month);
     await company.month(new Date(date.getTime() + 60 * 3_600_000).toISOString());
     await agree(company, `month ${month}, before its commands`);
-    for (const customer of company.customers)
+    for (const customer of company.ledger.customers)
       for (let command = 0; command < COMMANDS; command += 1) await company.act(customer);
     if (month === MONTHS)
       await company.month(new Date(date.getTime() + 240 * 3_600_000).toISOString());
@@ -54,14 +54,14 @@ async function agree(company: Company, when: string): Promise<void> {
   const sums = { total: 0, settled: 0, refunded: 0 };
   for (const row of rows) {
     if (row.invoice_status === 'DRAFT' || row.invoice_status === 'SKIPPED') continue;
-    const mine = company.invoices.get(row.id);
+    const mine = company.ledger.invoices.get(row.id);
     const name = `${when}: ${row.billing_reason} ${row.id} ${row.invoice_status} of ${row.customer_id}`;
     if (mine === undefined || mine.total === null) {
       differences.push(`${name}: unknown to the ledger`);
       continue;
     }
     const due = Math.max(mine.total - mine.adjusted, 0);
-    const paid = company.paid(mine);
+    const paid = company.ledger.paid(mine);
     differ(
       name,
       {
@@ -72,7 +72,7 @@ async function agree(company: Company, when: string): Promise<void> {
       {
         status: mine.isVoid, total: mine.total, prepaid: mine.prepaid,
         adjusted: mine.adjusted, paid, remaining: Math.max(due - paid, 0),
-        overpaid: Math.max(paid - due, 0), refunded: company.refunded(mine),
+        overpaid: Math.max(paid - due, 0), refunded: company.ledger.refunded(mine),
       },
     ); // prettier-ignore
     if (mine.isVoid) continue;
@@ -110,7 +110,7 @@ async function compareWallets(company: Company, when: string, differ: Differ): P
     { id: string; customer_id: string; wallet_type: string; balance: string }[]
   >`
     select id, customer_id, wallet_type, credit_balance as balance from wallets where wallet_status = 'active'`;
-  for (const customer of company.customers) {
+  for (const customer of company.ledger.customers) {
     const of = (type: string) =>
       rows.find((row) => row.customer_id === customer.id && row.wallet_type === type);
     const prepaid = of('PRE_PAID');
@@ -139,7 +139,7 @@ async function compareBank(company: Company, when: string, differ: Differ): Prom
       from test_gateway_refunds r join test_gateway_payments t on t.id = r.gateway_payment_id
      where r.state = 'succeeded' group by 1`;
   const paidBack = new Map(rows.map(({ id, refunded }) => [id, cents(refunded)]));
-  for (const { id, toSource } of company.payments.values())
+  for (const { id, toSource } of company.ledger.payments.values())
     differ(`${when}: paid back by the bank for ${id}`, [paidBack.get(id) ?? 0], [toSource]);
 }
 
@@ -147,7 +147,7 @@ async function compareBank(company: Company, when: string, differ: Differ): Prom
 async function revenueAgrees(company: Company): Promise<void> {
   const invoices = (await company.everyInvoice()).filter(
     ({ id, invoice_status }) =>
-      invoice_status === 'FINALIZED' && company.invoices.get(id)?.purchase == null,
+      invoice_status === 'FINALIZED' && company.ledger.invoices.get(id)?.purchase == null,
   );
   const byDay = new Map<string, number>();
   for (const { finalized_at, total, total_prepaid_credits_applied: credits } of invoices) {

@@ -3,61 +3,15 @@ import { API_ROLE } from '../../../postgres/scoped-pool.ts';
 import type { TestAnswer } from '../../support/api.ts';
 import type { BillingWorld } from '../../support/billing-world.ts';
 import type { Random } from '../../support/random.ts';
+import { monthsLater, periodEnd } from './expected-charge.ts';
+import { Ledger, type Customer } from './ledger.ts';
 import { PLANS, type PlanTerms } from './plans.ts';
-import { WalletBook, type Taken } from './wallet-book.ts';
+import { WalletBook } from './wallet-book.ts';
 
 /** Money is in cents. */
 export const cents = (text: string): number => Math.round(Number(text) * 100);
 export const money = (amount: number): string =>
   `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, '0')}`;
-
-export interface Payment {
-  readonly id: string;
-  readonly invoice_id: string;
-  readonly amount: number;
-  readonly kind: 'offline' | 'credits' | 'bank';
-  refunded: number;
-  /** The part of `refunded` that the bank paid back. */
-  toSource: number;
-}
-
-export interface Invoice {
-  readonly id: string;
-  readonly customer: Customer;
-  /** Null until it is finalized. */
-  total: number | null;
-  prepaid: number;
-  taken: readonly Taken[];
-  adjusted: number;
-  isVoid: boolean;
-  /** Credits that this invoice sells, and whether the customer has them. */
-  purchase: { readonly credits: number; isDone: boolean } | null;
-}
-
-export interface Subscription {
-  readonly id: string;
-  readonly plan: PlanTerms;
-  readonly start: string;
-  /** Exclusive; null runs on. */
-  end: string | null;
-  /**
-   * The fee of a period that began at `end` was already due when it was cancelled, and is not credited
-   * (billing 5.2).
-   */
-  isCancelledAtOnce: boolean;
-}
-
-export interface Customer {
-  readonly id: string;
-  readonly external_id: string;
-  readonly card: string | null;
-  readonly book: WalletBook;
-  readonly postpaid: { readonly id: string; readonly book: WalletBook } | null;
-  wallet_id: string | null;
-  readonly subscriptions: Subscription[];
-  /** What the customer used: time and units. */
-  readonly usage: { readonly at: string; readonly units: number }[];
-}
 
 const WEBHOOK_SECRET = 'whsec_of_a_business';
 const METHODS = ['success', 'success', 'success', 'decline', '3ds', 'late'] as const;
@@ -68,20 +22,12 @@ const CUT = Number(process.env['BUSINESS_CUT'] ?? 0.05);
 /** Milliseconds in which a command is in the middle. */
 const COMMAND_MS = 40;
 
-export const monthsLater = (at: string, months: number): string => {
-  const date = new Date(at);
-  date.setUTCMonth(date.getUTCMonth() + months);
-  return date.toISOString();
-};
-
 /**
- * A company with customers on one test clock. Its people send random commands; next to each command that the
- * product accepts, a naive ledger books what the command means.
+ * A company with customers on one test clock. Its people send random commands; it tells its ledger what each command
+ * means that the product accepts.
  */
 export class Company {
-  readonly customers: Customer[] = [];
-  readonly invoices = new Map<string, Invoice>();
-  readonly payments = new Map<string, Payment>();
+  readonly ledger = new Ledger();
   readonly tally: Record<string, number> = {};
   readonly #world: BillingWorld;
   readonly #random: Random;
@@ -90,8 +36,6 @@ export class Company {
   #clock = { id: '', now: '' };
   #connection = '';
   #commands = 0;
-  /** Invoices of periods, as they were at the last month's end. */
-  #cycles: readonly any[] = [];
   readonly #pending: { readonly id: string; readonly of: Customer }[] = [];
 
   constructor(world: BillingWorld, random: Random) {
@@ -158,7 +102,7 @@ export class Company {
     const customer: Customer = {
       id, external_id, card, book, postpaid, wallet_id: prepaid?.id ?? null, subscriptions: [], usage: [],
     }; // prettier-ignore
-    this.customers.push(customer);
+    this.ledger.customers.push(customer);
     await this.#subscribe(customer);
   }
 
@@ -227,21 +171,14 @@ export class Company {
       end: null,
       isCancelledAtOnce: false,
     });
-    if (plan.terms.credits > 0) this.#grant(customer, plan.terms, this.now);
+    if (plan.terms.credits > 0) this.ledger.grant(customer, plan.terms, this.now);
     await this.#bookNow(customer);
-  }
-
-  #grant({ id, book }: Customer, { credits }: PlanTerms, at: string): void {
-    book.expire(at, this.#openPeriods(id, at));
-    book.credit(credits * 100, {
-      expiry: new Date(Date.parse(at) + 40 * 86_400_000).toISOString(),
-    });
   }
 
   /** A month of usage, the clock, and the ledger of the automatic work at the month's end. */
   async month(to: string): Promise<void> {
     const from = this.now;
-    for (const customer of this.customers)
+    for (const customer of this.ledger.customers)
       for (let times = this.#random.below(3); times >= 0; times -= 1) {
         const span = Date.parse(to) - Date.parse(from);
         const at = new Date(Date.parse(from) + this.#random.below(span)).toISOString();
@@ -253,69 +190,7 @@ export class Company {
     if (clock.status !== 'ready') throw new Error(`the clock stopped: ${clock.error}`);
     this.#clock.now = to;
     await this.readBank(null);
-    await this.#bookMonth(from, to);
-  }
-
-  /** Ends of the customer's periods whose invoices were not issued before a time. */
-  #openPeriods(customerId: string, at: string): string[] {
-    return this.#cycles
-      .filter(
-        ({ customer_id, invoice_status, period_end, finalized_at }) =>
-          customer_id === customerId &&
-          (invoice_status === 'DRAFT' || finalized_at >= at) &&
-          period_end <= at,
-      )
-      .map(({ period_end }) => period_end);
-  }
-
-  /** Books grants, prepaid credits of issued invoices and expiries in the order of their times. */
-  async #bookMonth(from: string, to: string): Promise<void> {
-    const invoices = await this.everyInvoice();
-    this.#cycles = invoices.filter(({ billing_reason }) => billing_reason === 'SUBSCRIPTION_CYCLE');
-    const issued = invoices.filter(
-      ({ finalized_at }) => finalized_at !== null && finalized_at > from && finalized_at <= to,
-    );
-    const events: { at: string; rank: number; book(): void }[] = issued.map((invoice) => ({
-      at: invoice.finalized_at,
-      rank: 1,
-      book: () => this.#bookIssued(invoice),
-    }));
-    for (const customer of this.customers)
-      for (const { plan, start, end } of customer.subscriptions)
-        for (let month = 1; plan.credits > 0; month += 1) {
-          const at = monthsLater(start, month);
-          if (at > to || (end !== null && at >= end)) break;
-          if (at > from) events.push({ at, rank: 0, book: () => this.#grant(customer, plan, at) });
-        }
-    events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.rank - b.rank));
-    for (const event of events) event.book();
-    for (const { id, book } of this.customers) book.expire(to, this.#openPeriods(id, to));
-  }
-
-  /** An invoice that the jobs issued, or a command: its total from the plan's terms, and the credits that pay it. */
-  #bookIssued(invoice: any): void {
-    const customer = this.customers.find(({ id }) => id === invoice.customer_id)!;
-    const subscription = customer.subscriptions.find(({ id }) => id === invoice.subscription_id);
-    const mine = this.#invoiceOf(invoice.id, customer);
-    if (mine.total !== null) return;
-    if (subscription === undefined) throw new Error(`invoice ${invoice.id} is of no one`);
-    const { usage, fee } = expectedCharge(customer, subscription, invoice);
-    const open = this.#openPeriods(customer.id, invoice.finalized_at);
-    customer.book.expire(invoice.finalized_at, open);
-    const prepaid = Math.min(customer.book.spendable(invoice.finalized_at, open), usage);
-    mine.taken = customer.book.debit(prepaid, invoice.finalized_at, open);
-    mine.prepaid = prepaid;
-    mine.total = usage + fee - prepaid;
-  }
-
-  #invoiceOf(id: string, customer: Customer): Invoice {
-    const found = this.invoices.get(id);
-    if (found !== undefined) return found;
-    const made: Invoice = {
-      id, customer, total: null, prepaid: 0, taken: [], adjusted: 0, isVoid: false, purchase: null,
-    }; // prettier-ignore
-    this.invoices.set(id, made);
-    return made;
+    this.ledger.bookMonth(await this.everyInvoice(), from, to);
   }
 
   /** The statement of the bank: charges that the test gateway made, independent of the product's records. */
@@ -330,73 +205,21 @@ export class Company {
          ${customer === null ? pool`` : pool`and p.customer_id = ${customer.id}`}
        order by p.id`;
     for (const row of rows) {
-      if (this.payments.has(row.id)) continue;
-      const payer = this.customers.find(({ id }) => id === row.customer_id) ?? customer!;
-      this.#book(this.#invoiceOf(row.invoice_id, payer), row.id, cents(row.amount), 'bank');
+      if (this.ledger.payments.has(row.id)) continue;
+      const payer = this.ledger.customers.find(({ id }) => id === row.customer_id) ?? customer!;
+      const invoice = this.ledger.invoiceOf(row.invoice_id, payer);
+      this.ledger.pay(invoice, row.id, cents(row.amount), 'bank', this.now);
     }
-  }
-
-  #book(invoice: Invoice, id: string, amount: number, kind: Payment['kind']): void {
-    this.payments.set(id, { id, invoice_id: invoice.id, amount, kind, refunded: 0, toSource: 0 });
-    if (invoice.isVoid) this.#backToSource(this.payments.get(id)!, amount);
-    this.#completePurchase(invoice);
-  }
-
-  #completePurchase(invoice: Invoice): void {
-    const { purchase, total, customer } = invoice;
-    if (purchase === null || purchase.isDone || total === null || invoice.isVoid) return;
-    if (this.paid(invoice) < total - invoice.adjusted) return;
-    purchase.isDone = true;
-    customer.book.expire(this.now, this.#openPeriods(customer.id, this.now));
-    customer.book.credit(purchase.credits, { reference: invoice.id });
-  }
-
-  paymentsOf = ({ id }: Invoice): Payment[] =>
-    [...this.payments.values()]
-      .filter(({ invoice_id }) => invoice_id === id)
-      .sort((a, b) => (a.id < b.id ? -1 : 1));
-  paid = (invoice: Invoice): number =>
-    this.paymentsOf(invoice).reduce((sum, { amount }) => sum + amount, 0);
-  refunded = (invoice: Invoice): number =>
-    this.paymentsOf(invoice).reduce((sum, { refunded }) => sum + refunded, 0);
-
-  /** The gateway refuses to refund amounts that end in .13. */
-  #backToSource(payment: Payment, amount: number): boolean {
-    if (amount % 100 === 13) return false;
-    payment.refunded += amount;
-    payment.toSource += amount;
-    return true;
-  }
-
-  /** Returns money of an invoice, from the newest payment on; credits go back to their own wallet. */
-  #returnMoney(invoice: Invoice, amount: number, isToSource: boolean): void {
-    let left = amount;
-    let toWallet = 0;
-    for (const payment of this.paymentsOf(invoice).reverse()) {
-      const part = Math.min(left, payment.amount - payment.refunded);
-      if (part === 0) continue;
-      left -= part;
-      if (payment.kind === 'credits') {
-        payment.refunded += part;
-        invoice.customer.postpaid!.book.credit(part);
-      } else if (isToSource) this.#backToSource(payment, part);
-      else {
-        payment.refunded += part;
-        toWallet += part;
-      }
-    }
-    if (left > 0) throw new Error(`returned more than was paid for ${invoice.id}`);
-    if (toWallet > 0) invoice.customer.book.credit(toWallet);
   }
 
   /** One random command of a customer or of a person of the company. */
   async act(customer: Customer): Promise<void> {
-    customer.book.expire(this.now, this.#openPeriods(customer.id, this.now));
+    this.ledger.expire(customer, this.now);
     const { body } = await this.#post('/v1/invoices/search', {
       customer_id: customer.id, invoice_status: ['FINALIZED'], limit: 200,
     }); // prettier-ignore
     const invoices: any[] = body.items.filter(
-      ({ id }: any) => this.invoices.get(id)?.total != null,
+      ({ id }: any) => this.ledger.invoices.get(id)?.total != null,
     );
     const open = invoices.filter(({ amount_remaining }) => amount_remaining !== '0');
     const settled = this.#random.pick(invoices.filter(({ amount_paid }) => amount_paid !== '0'));
@@ -417,7 +240,7 @@ export class Company {
   }
 
   async #pay(row: any, customer: Customer): Promise<void> {
-    const invoice = this.invoices.get(row.id)!;
+    const invoice = this.ledger.invoices.get(row.id)!;
     const due = cents(row.amount_remaining);
     const isWhole = this.#random.chance(0.6) || invoice.purchase !== null;
     const amount = isWhole ? due : 1 + this.#random.below(due);
@@ -429,14 +252,14 @@ export class Company {
         ...sent, payment_method_type: 'OFFLINE', amount: money(amount + over),
       }, customer); // prettier-ignore
       if (body?.payment_status === 'SUCCEEDED')
-        this.#book(invoice, body.id, amount + over, 'offline');
+        this.ledger.pay(invoice, body.id, amount + over, 'offline', this.now);
     } else if (choice < 5 && customer.postpaid !== null) {
       const body = await this.#command('pay with credits', '/payments', {
         ...sent, payment_method_type: 'CREDITS', payment_method_id: customer.postpaid.id, amount: money(amount),
       }, customer); // prettier-ignore
       if (body?.payment_status === 'SUCCEEDED') {
         customer.postpaid.book.debit(amount, this.now);
-        this.#book(invoice, body.id, amount, 'credits');
+        this.ledger.pay(invoice, body.id, amount, 'credits', this.now);
       }
     } else {
       const isLink = choice === 9 && invoice.purchase === null;
@@ -508,10 +331,8 @@ export class Company {
     if (body === null) return;
     if (!isInvoiced) customer.book.credit(credits, { expiry, priority });
     else {
-      const invoice = this.#invoiceOf(body.invoice_id, customer);
-      invoice.total = credits;
-      invoice.purchase = { credits, isDone: false };
-      this.#completePurchase(invoice);
+      const invoice = this.ledger.invoiceOf(body.invoice_id, customer);
+      this.ledger.sell(invoice, credits, this.now);
     }
   }
 
@@ -527,7 +348,7 @@ export class Company {
   }
 
   async #refund(row: any, customer: Customer): Promise<void> {
-    const payment = this.#random.pick(this.paymentsOf(this.invoices.get(row.id)!));
+    const payment = this.#random.pick(this.ledger.paymentsOf(this.ledger.invoices.get(row.id)!));
     if (payment === undefined) return;
     const capacity = payment.amount - payment.refunded;
     const amount = this.#random.chance(0.5) ? capacity : 1 + this.#random.below(payment.amount);
@@ -539,7 +360,7 @@ export class Company {
     }, customer); // prettier-ignore
     if (body === null) return;
     if (isToSource) {
-      if (this.#backToSource(payment, amount)) return;
+      if (this.ledger.backToSource(payment, amount)) return;
       const retried = await this.#command(
         'retry refund',
         `/refunds/${body.id}/retry`,
@@ -548,13 +369,11 @@ export class Company {
       );
       if (retried === null) return;
     }
-    payment.refunded += amount;
-    if (payment.kind === 'credits') customer.postpaid!.book.credit(amount);
-    else customer.book.credit(amount);
+    this.ledger.backToWallet(payment, amount, customer);
   }
 
   async #note(row: any, customer: Customer): Promise<void> {
-    const invoice = this.invoices.get(row.id)!;
+    const invoice = this.ledger.invoices.get(row.id)!;
     const line = this.#random.pick(
       row.line_items.filter((each: any) => each.amount !== '0'),
     ) as any;
@@ -571,7 +390,7 @@ export class Company {
       ...(isPaid && isToSource ? { refund_target: 'BACK_TO_SOURCE' } : {}),
     }, customer); // prettier-ignore
     if (body === null) return;
-    if (isPaid) return this.#returnMoney(invoice, amount, isToSource);
+    if (isPaid) return this.ledger.returnMoney(invoice, amount, isToSource);
     invoice.adjusted += amount;
     if (!this.#random.chance(0.2)) return;
     const voided = await this.#command('void note', `/creditnotes/${body.id}/void`, {}, customer);
@@ -579,20 +398,14 @@ export class Company {
   }
 
   async #void(row: any, customer: Customer): Promise<void> {
-    const invoice = this.invoices.get(row.id)!;
+    const invoice = this.ledger.invoices.get(row.id)!;
     const isToSource =
-      this.paymentsOf(invoice).every(({ kind }) => kind === 'bank') && this.#random.chance(0.3);
+      this.ledger.paymentsOf(invoice).every(({ kind }) => kind === 'bank') &&
+      this.#random.chance(0.3);
     const body = await this.#command('void', `/invoices/${row.id}/void`, {
       ...(isToSource ? { refund_target: 'BACK_TO_SOURCE' } : {}),
     }, customer); // prettier-ignore
-    if (body === null) return;
-    invoice.isVoid = true;
-    if (invoice.purchase?.isDone === true)
-      if (!customer.book.recall(invoice.id, invoice.purchase.credits))
-        throw new Error(`the purchase of ${invoice.id} was voided though its credits are spent`);
-    const back = this.paid(invoice) - this.refunded(invoice);
-    if (back > 0) this.#returnMoney(invoice, back, isToSource);
-    customer.book.giveBack(invoice.taken, this.now);
+    if (body !== null) this.ledger.void(invoice, isToSource, this.now);
   }
 
   async #oneOff(customer: Customer): Promise<void> {
@@ -607,12 +420,14 @@ export class Company {
         quantity: '1',
       })),
     }, customer); // prettier-ignore
-    if (body !== null) this.#invoiceOf(body.id, customer).total = amounts[0]! + amounts[1]!;
+    if (body !== null) this.ledger.invoiceOf(body.id, customer).total = amounts[0]! + amounts[1]!;
   }
 
   async #dispute(row: any, customer: Customer): Promise<void> {
     const payment = this.#random.pick(
-      this.paymentsOf(this.invoices.get(row.id)!).filter(({ kind }) => kind === 'bank'),
+      this.ledger
+        .paymentsOf(this.ledger.invoices.get(row.id)!)
+        .filter(({ kind }) => kind === 'bank'),
     );
     if (payment === undefined) return;
     const path = `/test-gateway/payments/${payment.id}/outcome`;
@@ -630,9 +445,7 @@ export class Company {
       ...(isNow ? { cancel_immediately_inovice_policy: 'generate_invoice' } : {}),
     }, customer); // prettier-ignore
     if (body === null) return;
-    let month = 1;
-    while (monthsLater(running.start, month) <= this.now) month += 1;
-    running.end = isNow ? this.now : monthsLater(running.start, month);
+    running.end = isNow ? this.now : periodEnd(running, this.now);
     running.isCancelledAtOnce = isNow;
     await this.#bookNow(customer);
   }
@@ -644,8 +457,8 @@ export class Company {
       sort: [{ field: 'created_at', direction: 'asc' }],
     }); // prettier-ignore
     for (const invoice of body.items)
-      if (invoice.finalized_at === this.now && this.invoices.get(invoice.id)?.total == null)
-        this.#bookIssued(invoice);
+      if (invoice.finalized_at === this.now && this.ledger.invoices.get(invoice.id)?.total == null)
+        this.ledger.bookIssued(invoice);
   }
 
   /** The gateway reports the success of a payment that has waited, even of an invoice voided since. */
@@ -670,26 +483,4 @@ export class Company {
       if (body.items.length < 1000) return found;
     }
   }
-}
-
-/** What the subscription's invoice must ask for, by the plan's terms and what the customer used. */
-function expectedCharge(
-  customer: Customer,
-  { plan, start, end, isCancelledAtOnce }: Subscription,
-  invoice: any,
-): { usage: number; fee: number } {
-  if (invoice.billing_reason === 'SUBSCRIPTION_CREATE') return { usage: 0, fee: plan.fee };
-  const units = customer.usage
-    .filter(
-      ({ at }) =>
-        at >= invoice.period_start && at < invoice.period_end && (end === null || at < end),
-    )
-    .reduce((sum, each) => sum + each.units, 0);
-  let month = 1;
-  while (monthsLater(start, month) < invoice.period_end) month += 1;
-  const isBoundary = monthsLater(start, month) === invoice.period_end;
-  const hasNext =
-    end === null || invoice.period_end < end || (isCancelledAtOnce && invoice.period_end === end);
-  const goesOn = isBoundary && hasNext && invoice.billing_reason === 'SUBSCRIPTION_CYCLE';
-  return { usage: plan.charge(units), fee: goesOn ? plan.fee : 0 };
 }
