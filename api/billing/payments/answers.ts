@@ -1,6 +1,7 @@
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { Payment, PaymentRecord } from '../../../schemas/payment.ts';
-import { attemptsOf, invoiceNumbers } from '../records/payment-repository.ts';
+import { invoiceNumbers } from '../records/invoice-repository.ts';
+import { attemptsOf } from '../records/payment-repository.ts';
 
 /** Payments as listed: with the numbers of their invoices, without attempts. */
 export async function paymentAnswers(

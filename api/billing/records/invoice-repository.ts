@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { notFound } from '../../../domain/errors.ts';
 import {
   inScope,
+  oneOf,
   type Db,
   type Fragment,
   type Scope,
@@ -199,4 +200,17 @@ export async function findInvoices(
   return await db<InvoiceRecord[]>`
     select * from invoices
      where ${inScope(db, scope)} and id = any(${ids as string[]}::text[]) and status = 'published'`;
+}
+
+/** Numbers of invoices, by id; null for drafts. Leaves out unknown ids. */
+export async function invoiceNumbers(
+  db: Db,
+  scope: Scope,
+  invoiceIds: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (invoiceIds.length === 0) return new Map();
+  const rows = await db<{ id: string; invoice_number: string | null }[]>`
+    select id, invoice_number from invoices
+     where ${inScope(db, scope)} and id ${oneOf(db, invoiceIds)}`;
+  return new Map(rows.map((row) => [row.id, row.invoice_number]));
 }

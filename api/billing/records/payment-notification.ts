@@ -2,7 +2,7 @@ import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
-import { invoiceNumbers } from './payment-repository.ts';
+import { invoiceNumbers } from './invoice-repository.ts';
 
 /** The notification of a payment in its current state, with the number of the invoice that it pays (money 17.3). */
 export async function paymentEvent(

@@ -1,4 +1,4 @@
-import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { jsonOf } from '../../../postgres/parameters.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { filterConditions, findPage } from '../../../postgres/search.ts';
@@ -143,19 +143,6 @@ export async function attemptsOf(
       from payment_attempts
      where ${inScope(db, scope)} and payment_id = ${paymentId}
      order by attempt_number`;
-}
-
-/** Numbers of invoices, by id; null for drafts. Leaves out unknown ids. */
-export async function invoiceNumbers(
-  db: Db,
-  scope: Scope,
-  invoiceIds: readonly string[],
-): Promise<ReadonlyMap<string, string | null>> {
-  if (invoiceIds.length === 0) return new Map();
-  const rows = await db<{ id: string; invoice_number: string | null }[]>`
-    select id, invoice_number from invoices
-     where ${inScope(db, scope)} and id ${oneOf(db, invoiceIds)}`;
-  return new Map(rows.map((row) => [row.id, row.invoice_number]));
 }
 
 /** The payments of an invoice belong to its replacement from now on (money 9.15). */
