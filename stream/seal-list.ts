@@ -1,7 +1,7 @@
 import { mayUseBucket } from '../domain/metering/may-use-bucket.ts';
 import type { Position, WatermarkVector } from '../domain/metering/position.ts';
 import type { BucketKey, TouchedBucket } from '../clickhouse/rows.ts';
-import { isDue, type PendingBucket } from './seal-policy.ts';
+import { dueAt, type PendingBucket } from './seal-policy.ts';
 
 type Marks = Readonly<Record<number, Position>>;
 
@@ -13,6 +13,8 @@ export interface ListedBucket extends BucketKey, PendingBucket {
 /** Buckets with marks beyond their last seal. Lost with the process, and listed again by the next one. */
 export class SealList {
   readonly #pending = new Map<string, ListedBucket>();
+  /** No bucket is due before. An import lists hundreds of thousands, and the sealer asks several times a second. */
+  #noneDueBefore = Infinity;
 
   get size(): number {
     return this.#pending.size;
@@ -34,7 +36,9 @@ export class SealList {
         continue;
       }
       const changed = listed === undefined || !sameMarks(listed.marks, bucket.marks);
-      this.#pending.set(key, {
+      // A listing overlaps with the one before.
+      if (!changed && (listed.forced || !forced)) continue;
+      this.#put(key, {
         ...bucket,
         pendingSince: listed?.pendingSince ?? now,
         changedAt: changed ? now : listed.changedAt,
@@ -46,10 +50,15 @@ export class SealList {
   /** Buckets to compute now, longest on the list first, at most `limit`. */
   due(now: number, limit: number, isHeld: (bucket: ListedBucket) => boolean): ListedBucket[] {
     const due: ListedBucket[] = [];
+    if (now < this.#noneDueBefore) return due;
+    let first = Infinity;
     for (const bucket of this.#pending.values()) {
-      if (due.length === limit) break;
-      if (isDue(bucket, now) && !isHeld(bucket)) due.push(bucket);
+      if (due.length === limit) return due;
+      const at = dueAt(bucket);
+      first = Math.min(first, at);
+      if (at <= now && !isHeld(bucket)) due.push(bucket);
     }
+    this.#noneDueBefore = first;
     return due;
   }
 
@@ -60,7 +69,7 @@ export class SealList {
       const listed = this.#pending.get(key);
       if (listed === undefined) continue;
       if (mayUseBucket(below, listed.marks)) this.#pending.delete(key);
-      else this.#pending.set(key, { ...listed, forced: false });
+      else this.#put(key, { ...listed, forced: false });
     }
   }
 
@@ -76,6 +85,11 @@ export class SealList {
     for (const { pendingSince } of this.#pending.values())
       if (oldest === null || pendingSince < oldest) oldest = pendingSince;
     return oldest;
+  }
+
+  #put(key: string, bucket: ListedBucket): void {
+    this.#pending.set(key, bucket);
+    this.#noneDueBefore = Math.min(this.#noneDueBefore, dueAt(bucket));
   }
 }
 

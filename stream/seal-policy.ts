@@ -20,14 +20,19 @@ const QUIET_MS: Readonly<Record<StoredBucketSize, number>> = { '15MIN': 10_000, 
 const PENDING_MS_MAX = 15 * 60_000;
 
 /**
- * Whether a bucket is worth computing now. Until it is sealed, readers read its rows individually with the
- * same result: sealing affects only speed. So a bucket is not computed before its end, however many events it
- * gets; a day is read as its sealed quarter hours plus the rows of the last one. After its end it is computed
- * once it gets no new marks for a while, and again after each late event that touches it.
+ * When a bucket becomes worth computing, unless it gets a further mark before. Until it is sealed, readers read its
+ * rows individually with the same result: sealing affects only speed. So a bucket is not computed before its end,
+ * however many events it gets; a day is read as its sealed quarter hours plus the rows of the last one. After its end
+ * it is computed once it gets no new marks for a while, and again after each late event that touches it.
  */
-export function isDue(bucket: PendingBucket, now: number): boolean {
-  if (bucket.forced) return true;
-  const size = bucket.bucket_size;
-  if (bucket.bucket_start + SIZE_MS[size] > now) return false;
-  return now - bucket.changedAt >= QUIET_MS[size] || now - bucket.pendingSince >= PENDING_MS_MAX;
+export function dueAt({
+  bucket_size: size,
+  bucket_start: start,
+  changedAt,
+  pendingSince,
+  forced,
+}: PendingBucket): number {
+  if (forced) return -Infinity;
+  const restedAt = Math.min(changedAt + QUIET_MS[size], pendingSince + PENDING_MS_MAX);
+  return Math.max(start + SIZE_MS[size], restedAt);
 }

@@ -1,6 +1,6 @@
 import type { TouchedBucket } from '../../clickhouse/rows.ts';
 import { SealList } from '../../stream/seal-list.ts';
-import { isDue, type PendingBucket } from '../../stream/seal-policy.ts';
+import { dueAt, type PendingBucket } from '../../stream/seal-policy.ts';
 
 const NOON = Date.UTC(2026, 9, 15, 12);
 const MINUTE = 60_000;
@@ -27,7 +27,7 @@ describe('when a bucket is computed', () => {
     ['a day still runs', { bucket_size: 'DAY' }, NOON + 23 * 60 * MINUTE, false],
     ['a day is over', { bucket_size: 'DAY' }, NOON + 24 * 60 * MINUTE, true],
     ['a rebuild asks for it', { forced: true }, NOON, true],
-  ])('%s', (_, given, now, due) => expect(isDue(bucket(given), now)).toBe(due));
+  ])('%s', (_, given, now, due) => expect(dueAt(bucket(given)) <= now).toBe(due));
 });
 
 describe('the list of buckets to seal', () => {
@@ -71,6 +71,24 @@ describe('the list of buckets to seal', () => {
     list.note([touched(), touched({ external_customer_id: 'beta' })], never, NOON);
     expect([due(list), due(list, 1)]).toEqual([2, 1]);
     expect(list.due(later, 10, (bucket) => bucket.meter_version_id === 'v')).toEqual([]);
+  });
+
+  test('a bucket is due at its time, also when it was not before, and stays due until it is computed', () => {
+    const list = new SealList();
+    const end = NOON + 15 * MINUTE;
+    list.note([touched()], never, NOON + MINUTE);
+    const dueNow = (at: number) => list.due(at, 10, nobody).length;
+    expect([dueNow(NOON), dueNow(end - 1), dueNow(end), dueNow(end)]).toEqual([0, 0, 1, 1]);
+    // A further mark lets it rest again; the mark that is listed twice does not.
+    list.note([touched({ marks: { 0: 7n } })], never, end);
+    list.note([touched({ marks: { 0: 7n } })], never, end + 5_000);
+    expect([dueNow(end + 9_999), dueNow(end + 10_000)]).toEqual([0, 1]);
+    // An earlier bucket that is listed later is due first.
+    list.sealed([touched()], { 0: 8n });
+    list.note([touched({ bucket_start: end })], never, NOON);
+    expect(dueNow(end + 10_000)).toBe(0);
+    list.note([touched({ bucket_start: NOON - 60 * MINUTE })], never, NOON);
+    expect([dueNow(NOON + 9_999), dueNow(NOON + 10_000)]).toEqual([0, 1]);
   });
 
   test('a rebuild forces every bucket until it has been computed', () => {
