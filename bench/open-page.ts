@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chromium, type CDPSession, type Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 import { benchRow, type BenchOptions, type BenchRow } from './bench-row.ts';
-import { startProduct, type Product } from './whole/product.ts';
+import { signIn, startBrowser } from './whole/browser.ts';
+import { startProduct } from './whole/product.ts';
 
 const EVENTS_PER_SECOND = 1_000;
-const BROWSERS = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/chromium-browser'];
-const PASSWORD = 'a long enough password';
 const PAGES = [
   { title: 'Events', path: '/events' },
   { title: 'Home', path: '' },
@@ -23,12 +21,8 @@ const GROWTH_BYTES_MAX = 1.5 * MEGABYTE;
  * the time for each page, a minute without it. Fails if a page grows.
  */
 export async function run({ seconds = '60' }: BenchOptions = {}): Promise<BenchRow[]> {
-  const executablePath = BROWSERS.find((path) => path !== undefined && existsSync(path));
-  if (executablePath === undefined)
-    throw new Error('needs Chromium: install the package chromium, or set CHROMIUM_PATH');
+  const browser = await startBrowser();
   const product = await startProduct();
-  const args = ['--no-sandbox', '--disable-gpu'];
-  const browser = await chromium.launch({ executablePath, args });
   try {
     const eventNames = ['bench.count', 'bench.sum', 'bench.max'];
     const [meterId] = await product.createMeters(eventNames);
@@ -55,16 +49,6 @@ export async function run({ seconds = '60' }: BenchOptions = {}): Promise<BenchR
     await browser.close();
     await product.close();
   }
-}
-
-async function signIn(page: Page, { api, baseUrl, firstPerson }: Product): Promise<void> {
-  const { email, token } = firstPerson!;
-  await api.post('/auth/password/reset', { token, new_password: PASSWORD });
-  await page.goto(baseUrl);
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.keyboard.press('Enter');
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
 }
 
 async function growthOf(page: Page, title: string, seconds: number): Promise<BenchRow> {

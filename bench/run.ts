@@ -27,6 +27,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   blocking: () => import('./blocking.ts'),
   'hostile-memory': () => import('./hostile-memory.ts'),
   'open-page': () => import('./open-page.ts'),
+  pages: () => import('./pages.ts'),
   scale: () => import('./scale.ts'),
   'two-years': () => import('./two-years.ts'),
   'business-year': () => import('./business-year.ts'),
@@ -40,6 +41,8 @@ const ONLY_BY_NAME = new Set(['scale', 'billing-kills', 'two-years', 'business-y
  * `usage-diff --events 100000` sends that many events; default: one million.
  * `billing-kills --kills 300 --seconds 240` kills billing processes that often, or until the time is over.
  * `open-page --seconds 3600` leaves each page open for an hour; default: one minute. It needs Chromium.
+ * `pages --customers 100000 --events 10000000` opens pages with that many records; default: 100,000 and a million. It
+ * needs Chromium.
  * `two-years --subscriptions 10000 [--seed 1]` compares the bills of that many lives with a naive account.
  * `business-year --customers 100 --months 12 [--seed 1]` compares the accounts of a company with a naive ledger.
  * `freshness --backfill` measures during the backfill of a new meter version.

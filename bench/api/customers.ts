@@ -14,10 +14,10 @@ export const customerName = (n: number) => `${NAMES[n % NAMES.length]} ${md5(n).
 export const customerEmail = (n: number) => `billing${n}@${md5(n).slice(0, 8)}.example`;
 
 /**
- * A million customers of one scope, one in ten archived, created over a year. Written directly in the
+ * Customers of one scope, a million without a number, one in ten archived, created over a year. Written directly in the
  * database with triggers off; text is indexed afterwards; counters get the values the triggers would set.
  */
-export async function makeCustomers(pool: Pool, scope: Scope): Promise<void> {
+export async function makeCustomers(pool: Pool, scope: Scope, count = CUSTOMERS): Promise<void> {
   await pool.unsafe('drop index customers_text_idx');
   await pool.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;
@@ -30,7 +30,7 @@ export async function makeCustomers(pool: Pool, scope: Scope): Promise<void> {
              case when n % 10 = 0 then 'archived' else 'published' end,
              '2025-12-01T00:00:00Z'::timestamptz + n * interval '30 seconds',
              '2026-11-21T00:00:00Z'::timestamptz - (n % 999983) * interval '7 seconds'
-        from generate_series(1, ${CUSTOMERS}::int) n`;
+        from generate_series(1, ${count}::int) n`;
     await tx`
       insert into record_counts (table_name, tenant_id, environment_id, published, archived)
       select 'customers', ${scope.tenant_id}, ${scope.environment_id},
