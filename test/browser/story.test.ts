@@ -6,7 +6,7 @@ import { formatDecimal, formatMoney } from '../../web/ui/text.ts';
 import { readPdf } from '../support/read-pdf.ts';
 import { startReceiver, type Received, type TestReceiver } from '../support/receiver.ts';
 import { describeInBrowser } from '../support/requires.ts';
-import { mouse, type Hands } from './hands.ts';
+import { keyboardOf, mouse, type Hands } from './hands.ts';
 import { cell, follow, goTo } from './steps.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
@@ -16,7 +16,7 @@ const FOUNDER = {
   password: 'a long enough password',
 };
 const runInShell = promisify(execFile);
-const WAYS = ['mouse and keyboard'] as const;
+const WAYS = ['mouse and keyboard', 'keyboard alone'] as const;
 
 describeInBrowser('the console', (executable) => {
   let shown: BrowserWorld;
@@ -42,7 +42,7 @@ describeInBrowser('the console', (executable) => {
     async (way) => {
       const { page: own, problems } = await shown.fresh();
       page = own;
-      handsOn = () => mouse;
+      handsOn = way === 'keyboard alone' ? keyboardOf : () => mouse;
       hands = handsOn(page);
       await signUp(`${way.slice(0, 5)}.${FOUNDER.email}`);
       const key = await createKey();
@@ -111,12 +111,9 @@ describeInBrowser('the console', (executable) => {
       );
       await why.getByText(formatMoney(explanation.amount, draft.currency)).first().waitFor();
       await why.getByText(formatDecimal(explanation.quantity), { exact: true }).first().waitFor();
-      await cell(why, 'Events', 'second').waitFor();
-      await page.keyboard.press('Escape');
-      await why.waitFor({ state: 'detached' });
-
-      // The page of an event leads to its price and to the row that bills it.
-      await page.goto(`${page.url().replace(/\/invoices\/.*$/, '')}/events/second`);
+      // The explanation leads to its events, and the page of an event to its price and to the row that bills it.
+      await hands.press(cell(why, 'Events', 'second').getByRole('link'));
+      await page.getByRole('heading', { level: 1, name: 'second' }).waitFor();
       const lines = page.getByRole('region', { name: 'Lines that bill the event' });
       const priceLink = await lines.locator(`a[href*="${price.id}"]`).getAttribute('href');
       expect(priceLink).toContain(`/plans/${subscription.plan_id}?price=${price.id}`);
@@ -185,7 +182,8 @@ describeInBrowser('the console', (executable) => {
   );
 
   async function signUp(email: string): Promise<void> {
-    await page.goto(`${shown.url}/sign-up`);
+    await page.goto(shown.url);
+    await hands.press(page.getByRole('button', { name: 'Create a company' }));
     await hands.write(page.getByLabel('Company'), FOUNDER.company);
     await hands.write(page.getByLabel('E-mail'), email);
     await hands.write(page.getByLabel('Password'), FOUNDER.password);
@@ -295,7 +293,7 @@ describeInBrowser('the console', (executable) => {
     await goTo(page, 'Events', hands);
     const command = await page.getByRole('region', { name: 'Command' }).innerText();
     // The customer follows a clock: its events have the time of that.
-    await hands.write(page.getByLabel('From'), '2026-10-01');
+    await hands.press(page.getByRole('link', { name: 'October, 1 Oct 2026' }));
     await runInShell('sh', [
       '-c',
       command.replace('YOUR_API_KEY', key).replace(shown.url, edgeUrl).replace('curl', 'curl -sSf'),

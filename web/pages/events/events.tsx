@@ -12,11 +12,13 @@ import {
 } from '../../ui/filter-bar.tsx';
 import { PAGE_ROWS, useListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
-import { EmptyState } from '../../ui/query-state.tsx';
+import { Awaiting, EmptyState } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { FirstEvent } from '../../app/first-event.tsx';
+import { useMay, useSignedIn } from '../../app/person.tsx';
 import type { EVENT_OUTCOMES } from '../../../schemas/event.ts';
+import { ClockTimes } from './clock-times.tsx';
 import styles from './events.module.css';
 
 type Event = ApiRecord<'Event'>;
@@ -89,6 +91,14 @@ export function View() {
     placeholderData: keepPreviousData,
     refetchInterval: follows ? LIVE_MS : false,
   });
+  const { environment } = useSignedIn();
+  const mayReadClocks = useMay('testclock:read');
+  const clocks = useQuery({
+    queryKey: ['test-clocks', 'times'],
+    enabled: mayReadClocks && environment.type !== 'production',
+    queryFn: ({ signal }) =>
+      answerOf(api.POST('/test-clocks/search', { body: { limit: PAGE_ROWS }, signal })),
+  });
   return (
     <Page
       title="Events"
@@ -132,24 +142,29 @@ export function View() {
         <DayFilter label="To" value={to} onChange={(day) => list.setFilters({ to: day })} />
         {isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
       </FilterBar>
-      <DataTable
-        label="Events"
-        columns={COLUMNS}
-        query={events}
-        list={list}
-        rowTo={({ id }) => `/events/${encodeURIComponent(id)}`}
-        empty={
-          isFiltered ? (
-            <EmptyState title="No event matches">
-              Ids, names and customers are compared exactly, including upper and lower case.
-            </EmptyState>
-          ) : (
-            <EmptyState title="No event yet">
-              <FirstEvent />
-            </EmptyState>
-          )
-        }
-      />
+      <ClockTimes clocks={clocks} />
+      {clocks.isLoading ? (
+        <Awaiting what="events" />
+      ) : (
+        <DataTable
+          label="Events"
+          columns={COLUMNS}
+          query={events}
+          list={list}
+          rowTo={({ id }) => `/events/${encodeURIComponent(id)}`}
+          empty={
+            isFiltered ? (
+              <EmptyState title="No event matches">
+                Ids, names and customers are compared exactly, including upper and lower case.
+              </EmptyState>
+            ) : (
+              <EmptyState title="No event yet">
+                <FirstEvent />
+              </EmptyState>
+            )
+          }
+        />
+      )}
     </Page>
   );
 }

@@ -115,6 +115,7 @@ function Events({
               id: `${event.id}#${offset + index}`,
               eventId: event.id,
             }))}
+            rowTo={({ eventId }) => `/events/${encodeURIComponent(eventId)}`}
             columns={[
               { header: 'Event', cell: ({ eventId }) => <code>{eventId}</code> },
               {
