@@ -38,10 +38,13 @@ function stateNow(db: Db): Fragment {
      order by l.created_at desc, l.id desc limit 1), 'ok')`;
 }
 
+/** The published setting. 404 if it is unknown or belongs to another scope. */
 export const getAlertSetting = settings.get;
 
 /** 409 if the entity (with that parent) already has a published setting. */
 export const insertAlertSetting = settings.insert;
+
+/** Changes the given columns of a published setting. 404 as for `getAlertSetting`. */
 export const updateAlertSettingRow = settings.change;
 
 export interface AlertSettingFilter {
@@ -170,6 +173,7 @@ export async function settingsOfSubscriptions(
      order by id`;
 }
 
+/** Running subscriptions of the customers that grant entitlements at `at`, oldest first. */
 export async function grantingSubscriptions(
   db: Db,
   scope: Scope,

@@ -26,7 +26,7 @@ import {
   type WalletRow,
 } from '../credits/wallet-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
-import { insertAlertLog, lastWalletAlertState } from '../records/alert-log-repository.ts';
+import { insertAlertLog, findLastWalletAlertState } from '../records/alert-log-repository.ts';
 import { buyWithInvoice } from './buy-with-invoice.ts';
 import { writeFeatureAlerts } from './feature-alerts.ts';
 import { findWatched, runningPeriods, topUpHistory } from './balance-repository.ts';
@@ -138,7 +138,7 @@ async function writeAlerts(
   ] as const;
   for (const [type, value] of values) {
     if (value === null) continue;
-    const previous = await lastWalletAlertState(tx, caller.scope, wallet.id, type);
+    const previous = await findLastWalletAlertState(tx, caller.scope, wallet.id, type);
     const state = alertState(settings, value, previous ?? 'ok') ?? 'ok';
     if (type === 'low_ongoing_balance' && wallet.alert_state !== state)
       await updateWalletRow(tx, caller.scope, wallet.id, { alert_state: state });

@@ -30,6 +30,7 @@ const watched = (db: Db, timeline: Timeline) => db`
 export const watchedWalletsOf = (db: Db, clock: ClockRef, at: string): Fragment => db`
   select id from (${watched(db, { at, test_clock_id: clock.id })}) watched where ${inScope(db, clock)}`;
 
+/** Environments with watched wallets, unordered. Spans tenants: for the job only. */
 export async function scopesWithWatchedWallets(db: Db, timeline: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`
     select distinct tenant_id, environment_id from (${watched(db, timeline)}) watched`;

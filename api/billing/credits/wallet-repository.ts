@@ -49,9 +49,17 @@ const wallets = tableOf<WalletRow>({
 
 /** The wallet, closed or not. 404 if the id is unknown or belongs to another scope. */
 export const getWallet = wallets.get;
+
+/** Wallets with these ids, closed ones included, unordered. */
 export const findWallets = wallets.find;
+
+/** The wallet, locked until the transaction ends. 404 as for `getWallet`. */
 export const lockWallet = wallets.lock;
+
+/** 409 if the customer has an active wallet of the currency and type. */
 export const insertWallet = wallets.insert;
+
+/** Changes the given columns. 404 as for `getWallet`, 409 as for `insertWallet`. */
 export const updateWalletRow = wallets.change;
 
 /**
@@ -226,6 +234,7 @@ export interface TransactionFilter {
   readonly search: Search;
 }
 
+/** A page of transactions, newest first. An `id` also finds those of the wallet with that id. */
 export function searchTransactions(
   db: Db,
   scope: Scope,

@@ -61,6 +61,7 @@ export async function lockOnboarding(
   return row!;
 }
 
+/** Writes the given columns of an onboarding. */
 export async function noteOnboarding(
   tx: Transaction,
   scope: Scope,
@@ -81,6 +82,7 @@ export interface PlanCadence {
   readonly billing_period_count: number;
 }
 
+/** The currencies and cadences of the published recurring prices of a plan, in the order of both. */
 export async function cadencesOfPlan(db: Db, scope: Scope, planId: string): Promise<PlanCadence[]> {
   return await db<PlanCadence[]>`
     select distinct currency, billing_period, billing_period_count from prices

@@ -10,7 +10,7 @@ import { findPaymentMethod } from '../records/payment-method-repository.ts';
 import { getPayment, insertAttempt, updatePayment } from '../records/payment-repository.ts';
 import { dispatchRefunds } from '../refunds/settle-refund.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
-import { tokenOf } from './reconcile-repository.ts';
+import { findGatewayToken } from './reconcile-repository.ts';
 
 /**
  * Stores the token with which the payment is sent to its gateway, in the transaction before the request
@@ -85,7 +85,7 @@ async function closedState(
   { gateway }: OpenGateway,
   payment: PaymentRecord,
 ): Promise<GatewayPayment | null> {
-  const token = await tokenOf(deps.pool, scope, payment.id);
+  const token = await findGatewayToken(deps.pool, scope, payment.id);
   const earlier =
     payment.gateway_payment_id === null && token !== null
       ? await gateway.findPaymentByToken(token)
@@ -103,7 +103,7 @@ async function stateOf(
   const { scope } = caller;
   if (payment.gateway_payment_id !== null)
     return await gateway.findPayment(payment.gateway_payment_id);
-  const token = await tokenOf(deps.pool, scope, payment.id);
+  const token = await findGatewayToken(deps.pool, scope, payment.id);
   if (token === null) return null;
   const isAskedBefore = payment.last_synced_at !== null;
   const earlier = isAskedBefore ? await gateway.findPaymentByToken(token) : null;

@@ -8,7 +8,7 @@ import type { OpenGateway } from '../gateways/open-gateway.ts';
 /**
  * Our payment: by its id at the gateway, or by our reference if the gateway's answer has not been stored yet.
  */
-export async function paymentOf(
+export async function findPaymentOfEvent(
   db: Db,
   { scope, connection_id }: OpenGateway,
   event: GatewayEvent,
@@ -24,7 +24,7 @@ export async function paymentOf(
 }
 
 /** Our refund: by its id at the gateway, or by our reference. Null if it is unknown. */
-export async function refundOf(
+export async function findRefundOfEvent(
   db: Db,
   { scope }: OpenGateway,
   paymentId: string,

@@ -14,8 +14,8 @@ import { applyGatewayPayment } from './apply-gateway.ts';
 import {
   claimEvent,
   noteOutcome,
-  paymentOf,
-  refundOf,
+  findPaymentOfEvent,
+  findRefundOfEvent,
   type EventOutcome,
 } from './gateway-event-repository.ts';
 
@@ -35,7 +35,7 @@ export async function receiveGatewayEvent(
   event: GatewayEvent,
 ): Promise<void> {
   const caller: Caller = { scope: open.scope, user_id: '' };
-  const paymentId = await paymentOf(given.pool, open, event);
+  const paymentId = await findPaymentOfEvent(given.pool, open, event);
   const named = paymentId === null ? [] : [paymentId];
   const deps = await inCustomersTime(given.pool, given, open.scope, named);
   const work = await asked(deps, open, event, paymentId);
@@ -87,7 +87,13 @@ async function asked(
     const state = await open.gateway.findRefund(event.gateway_refund_id);
     if (state === null) return IGNORED;
     return async (tx, caller) => {
-      const ours = await refundOf(tx, open, paymentId, event.gateway_refund_id, state.reference);
+      const ours = await findRefundOfEvent(
+        tx,
+        open,
+        paymentId,
+        event.gateway_refund_id,
+        state.reference,
+      );
       if (ours !== null) await applyGatewayRefund(tx, deps, caller, ours, state);
       else if (state.state === 'succeeded')
         await recordOutsideRefund(tx, deps, caller, paymentId, {

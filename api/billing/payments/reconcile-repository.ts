@@ -7,7 +7,11 @@ import {
 } from '../../../postgres/tables/test-clocks.ts';
 
 /** The token of the newest attempt that has one; null if the payment was only recorded. */
-export async function tokenOf(db: Db, scope: Scope, paymentId: string): Promise<string | null> {
+export async function findGatewayToken(
+  db: Db,
+  scope: Scope,
+  paymentId: string,
+): Promise<string | null> {
   const [row] = await db<{ token: string }[]>`
     select gateway_idempotency_token as token from payment_attempts
      where ${inScope(db, scope)} and payment_id = ${paymentId}

@@ -71,7 +71,7 @@ export async function lastAlertStates(
 }
 
 /** Last state of the alerts of one type on a wallet; null if none was logged. */
-export async function lastWalletAlertState(
+export async function findLastWalletAlertState(
   db: Db,
   scope: Scope,
   walletId: string,

@@ -30,6 +30,7 @@ const sessions = tableOf<CheckoutRecord>({
   },
 });
 
+/** The session in any state. 404 if it is unknown or belongs to another scope. */
 export const getCheckout = sessions.get;
 
 /** Locks the session. The caller holds the locks of its invoice and payment. */
@@ -37,6 +38,8 @@ export const lockCheckout = sessions.lock;
 
 /** 409 if the target has an active session. */
 export const insertCheckout = sessions.insert;
+
+/** Changes the given columns. 404 as for `getCheckout`. */
 export const updateCheckout = sessions.change;
 
 /** The active session with this key; null if there is none. */

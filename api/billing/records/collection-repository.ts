@@ -92,6 +92,7 @@ export async function updateCollection(
      where ${inScope(tx, scope)} and invoice_id = ${invoiceId}`;
 }
 
+/** The rows of invoices that are charged automatically, unordered; the others are left out. */
 export async function findCollections(
   db: Db,
   scope: Scope,
@@ -165,6 +166,7 @@ export async function pendingCancellations(
      order by updated_at, invoice_id limit ${limit}`;
 }
 
+/** Whether a charge of the subscription runs, or its first one is scheduled. */
 export async function hasChargeInFlight(
   db: Db,
   scope: Scope,

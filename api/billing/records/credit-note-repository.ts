@@ -18,11 +18,16 @@ const notes = tableOf<CreditNoteRecord>({
   },
 });
 
+/** 404 if the note is unknown or belongs to another scope. */
 export const getCreditNote = notes.get;
+
+/** Notes of the scope with these ids, unordered. */
 export const findCreditNotes = notes.find;
 
 /** Locks the credit note. The caller holds the invoice's lock. */
 export const lockCreditNote = notes.lock;
+
+/** Changes the given columns. 404 as for `getCreditNote`. */
 export const updateCreditNote = notes.change;
 
 /** Credit notes of an invoice, oldest first. */
@@ -78,6 +83,7 @@ export interface CreditNoteFilter {
   readonly search: Search;
 }
 
+/** A page of credit notes, newest first. Leaves out archived ones unless a status is requested. */
 export function searchCreditNotes(
   db: Db,
   scope: Scope,

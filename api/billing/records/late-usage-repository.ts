@@ -22,6 +22,7 @@ export interface LateUsageSettlementRecord {
   readonly created_by: string;
 }
 
+/** Stores the settlement. */
 export const insertLateUsageSettlement = (
   tx: Transaction,
   settlement: LateUsageSettlementRecord,

@@ -18,8 +18,13 @@ const pauses = tableOf<SubscriptionPause>({
   only: 'published',
 });
 
+/** The published pause. 404 if it is unknown or belongs to another scope. */
 export const getPause = pauses.get;
+
+/** Inserts the pause and returns it as read. */
 export const insertPause = pauses.insert;
+
+/** Changes the given columns. 404 as for `getPause`. */
 export const updatePauseRow = pauses.change;
 
 /** Pauses of the subscriptions, newest first. */

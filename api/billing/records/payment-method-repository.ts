@@ -15,7 +15,10 @@ const methods = tableOf<PaymentMethod>({
   json: ['metadata'],
 });
 
+/** Inserts the method and returns it as read. */
 export const insertPaymentMethod = methods.insert;
+
+/** Changes the given columns. 404 if the method is unknown or belongs to another scope. */
 export const changePaymentMethodRow = methods.change;
 
 /** The customer's published method, locked. 404 if it is of another customer, deleted or unknown. */

@@ -14,8 +14,10 @@ const phases = tableOf<SubscriptionPhase>({
   only: 'published',
 });
 
+/** Changes the given columns of a published phase. 404 if it is unknown or belongs to another scope. */
 export const updatePhaseRow = phases.change;
 
+/** Inserts the phases of a subscription. */
 export async function insertPhases(
   tx: Transaction,
   rows: readonly SubscriptionPhase[],

@@ -11,6 +11,7 @@ const refunds = tableOf<RefundRecord>({
   json: ['metadata', 'gateway_metadata'],
 });
 
+/** 404 if the refund is unknown or belongs to another scope. */
 export const getRefund = refunds.get;
 
 /** Changes a refund. The caller holds the payment's lock. */
@@ -60,6 +61,7 @@ export interface RefundFilter {
   readonly search: Search;
 }
 
+/** A page of refunds, newest first. Leaves out archived ones unless a status is requested. */
 export function searchRefunds(
   db: Db,
   scope: Scope,

@@ -41,7 +41,10 @@ const schedules = tableOf<ScheduleRow>({
   json: ['configuration', 'execution_result', 'metadata'],
 });
 
+/** Inserts the schedule and returns it as read. */
 export const insertSchedule = schedules.insert;
+
+/** The schedule in any state. 404 if it is unknown or belongs to another scope. */
 export const getSchedule = schedules.get;
 
 /** Pending schedules of the subscriptions, soonest first. */
@@ -59,7 +62,7 @@ export async function pendingSchedules(
 }
 
 /** The schedule of the type that was made last for the subscription: the pending one first, or null. */
-export async function latestSchedule(
+export async function findLatestSchedule(
   db: Db,
   scope: Scope,
   subscriptionId: string,
@@ -142,6 +145,7 @@ export function searchSchedules(
   });
 }
 
+/** Whether a change of the plan is scheduled for the subscription. */
 export async function isPlanChangePending(
   tx: Transaction,
   scope: Scope,

@@ -36,6 +36,7 @@ export interface SubscriptionChangeRecord {
   readonly updated_by: string;
 }
 
+/** Stores the settlement of a change. */
 export async function insertSubscriptionChange(
   tx: Transaction,
   change: SubscriptionChangeRecord,

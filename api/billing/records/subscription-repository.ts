@@ -29,6 +29,7 @@ import { followParents } from './children.ts';
 /** A new subscription without the columns that the table fills in. */
 export type NewSubscription = Omit<SubscriptionRow, 'version'>;
 
+/** Inserts the subscription and returns it as stored. */
 export async function insertSubscription(
   tx: Transaction,
   subscription: NewSubscription,
@@ -141,6 +142,10 @@ export type SubscriptionChange = Partial<
   >
 >; // prettier-ignore
 
+/**
+ * Changes the given columns; its children follow. A refused billing is tried again. Returns the
+ * subscription as stored.
+ */
 export async function changeSubscription(
   tx: Transaction,
   scope: Scope,

@@ -24,6 +24,7 @@ const addons = tableOf<AddonRow>({
 
 /** The addon, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getAddonRow = addons.get;
+
 /** Addons of the scope with these ids, unordered. */
 export const findAddonRows = addons.find;
 export const insertAddon = addons.insert;

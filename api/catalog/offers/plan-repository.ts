@@ -23,6 +23,7 @@ const plans = tableOf<PlanRow>({
 
 /** The plan, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getPlanRow = plans.get;
+
 /** Plans of the scope with these ids, unordered. */
 export const findPlanRows = plans.find;
 export const lockPlan = plans.lock;

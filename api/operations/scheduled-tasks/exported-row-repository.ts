@@ -7,6 +7,7 @@ export type Row = Readonly<Record<string, string | number | boolean | null>> & {
   readonly id: string;
   readonly at: string;
 };
+
 /** A row with the metadata from which a task takes further columns. */
 export type ExportedRow = Row & {
   readonly customer_metadata: Readonly<Record<string, string>> | null;

@@ -25,6 +25,7 @@ const endpoints = tableOf<WebhookEndpoint, EndpointRow>({
 
 /** Inserts the endpoint. The answer contains no secret. */
 export const insertEndpoint = endpoints.insert;
+
 /** Changes the endpoint, whatever its status. 404 if it is unknown or belongs to another scope. */
 export const changeEndpoint = endpoints.change;
 

@@ -17,7 +17,7 @@ import {
   endSchedules,
   getSchedule,
   insertSchedule,
-  latestSchedule,
+  findLatestSchedule,
   pendingSchedules,
   searchSchedules,
   type ScheduleRow,
@@ -149,7 +149,7 @@ export async function namedSchedule(
   if (body.schedule_id) return body.schedule_id;
   const { subscription_id, schedule_type } = body;
   if (!subscription_id || !schedule_type) throw namesNoSchedule();
-  const found = await latestSchedule(tx, scope, subscription_id, schedule_type);
+  const found = await findLatestSchedule(tx, scope, subscription_id, schedule_type);
   if (found === null) throw notFound('Schedule', `${subscription_id} ${schedule_type}`);
   return found.id;
 }
