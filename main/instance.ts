@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { startEmbeddedClickHouse } from '../clickhouse/embedded/server.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
+import { armFailpoints, failpoint } from '../platform/failpoint.ts';
 import { createIds } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import { connectPostgres } from '../postgres/client.ts';
@@ -54,6 +55,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const { config, log } = options;
   const supervisor = new Supervisor(log);
   const dataDirectory = resolve(config.DATA_DIR);
+  armFailpoints(config.FAILPOINTS);
   // Reports a running instance on the directory first, although its port is in use too.
   const holder = readRunning(dataDirectory);
   if (holder !== null) throw alreadyRunning(dataDirectory, holder);
@@ -78,6 +80,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       const boot = bootId();
       if (mark.isOfAnotherBoot(boot) && config.CLICKHOUSE_URL === undefined) {
         const partitions = await requestReplay(pool);
+        failpoint('start.after_replay_request');
         log.warn(
           { partitions },
           'the machine went down under the engines: the last day is replayed',

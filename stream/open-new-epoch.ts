@@ -3,6 +3,7 @@ import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Pool } from '../postgres/client.ts';
 import { fencePartition, readProgress } from '../postgres/tables/stream-progress.ts';
 import { noteForwarded, setEnd } from '../postgres/tables/stream-epoch-ends.ts';
+import { readReplay, skipReplay } from '../postgres/tables/stream-replays.ts';
 import { endStop, readStops, type StreamStop } from '../postgres/tables/stream-stops.ts';
 import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { RawEventRow } from '../clickhouse/rows.ts';
@@ -23,6 +24,7 @@ export interface NewEpochDeps {
  * that the log still holds, or that an unfinished batch has left in the usage store, is appended to the new
  * epoch. Events that were counted before are copies there and count once. May be run again after a failure at
  * any point: the stop is removed last.
+ * A replay that has come to missing records skips them.
  */
 export async function openNewEpoch(deps: NewEpochDeps): Promise<{ epoch: number; events: number }> {
   const { pool, eventLog, say } = deps;
@@ -41,11 +43,44 @@ export async function openNewEpoch(deps: NewEpochDeps): Promise<{ epoch: number;
     );
     events += found;
     if (partitions !== undefined) events += await forwardStored(deps, stop, partitions);
+    await skipMissing(deps, stop, next);
     await setEnd(pool, stop, BigInt(stop.next_offset));
     await noteForwarded(pool, stop, next);
     await endStop(pool, stop);
   }
   return { epoch: epochs.at(-1)!.epoch, events };
+}
+
+/**
+ * A pending replay that has reached missing records continues with the first record after them. Those records
+ * were counted before; if the usage store lost them too, they are lost.
+ */
+async function skipMissing(
+  { pool, eventLog, say }: NewEpochDeps,
+  stop: StreamStop,
+  next: bigint,
+): Promise<void> {
+  const replay = await readReplay(pool, stop);
+  if (replay === null) return;
+  const { nextOffset: from } = replay;
+  const to = (await firstRecord(eventLog, stop, from)) ?? next;
+  if (to === from) return;
+  await skipReplay(pool, stop, to);
+  const { epoch, partition } = stop;
+  say(`partition ${partition} of epoch ${epoch}: records ${from} to ${to - 1n} cannot be replayed`);
+}
+
+/** Offset of the first record at or after `from`; null if there is none. */
+async function firstRecord(
+  log: EventLog,
+  { epoch, partition }: StreamStop,
+  from: bigint,
+): Promise<bigint | null> {
+  for await (const records of log.read(epoch, partition)) {
+    const first = records.find(({ offset }) => offset >= from);
+    if (first !== undefined) return first.offset;
+  }
+  return null;
 }
 
 async function nextOffset(log: EventLog, { epoch, partition }: StreamStop): Promise<bigint> {

@@ -113,6 +113,7 @@ export class PostgresPartitionReader {
     return { nextOffset: BigInt(rows[count - 1]!.offset) + 1n, full };
   }
 
+  /** The records before a gap are a batch of their own; the next batch begins at the gap and is missing. */
   async #read(from: bigint, to: bigint): Promise<LogBatch> {
     const rows = await this.#options.pool<{ offset: string; value: Buffer }[]>`
       select "offset", value
@@ -120,10 +121,12 @@ export class PostgresPartitionReader {
        where epoch = ${this.epoch} and partition = ${this.partition}
          and "offset" >= ${from.toString()} and "offset" < ${to.toString()}
        order by "offset"`;
-    const records = rows.map((row) => ({ offset: BigInt(row.offset), value: row.value }));
-    if (records[0]?.offset !== from || BigInt(records.length) !== to - from)
-      await this.#missing(from, to);
-    return { epoch: this.epoch, partition: this.partition, records, nextOffset: to };
+    const found = rows.map((row) => ({ offset: BigInt(row.offset), value: row.value }));
+    const gap = found.findIndex(({ offset }, n) => offset !== from + BigInt(n));
+    const records = gap < 0 ? found : found.slice(0, gap);
+    if (records.length === 0) await this.#missing(from, to);
+    const nextOffset = from + BigInt(records.length);
+    return { epoch: this.epoch, partition: this.partition, records, nextOffset };
   }
 
   /** A retry does not help unless the records were truncated: then the next start compares the log again. */

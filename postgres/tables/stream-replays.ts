@@ -88,6 +88,23 @@ export async function moveReplay(
 }
 
 /**
+ * Continues the replay of a partition at `to`, without an owner: fence the partition before. The replay ends if
+ * nothing of its range is left.
+ */
+export async function skipReplay(
+  db: Db,
+  { epoch, partition }: LogPartition,
+  to: bigint,
+): Promise<void> {
+  await db`
+    with skipped as (
+      update stream_replays set next_offset = greatest(next_offset, ${String(to)}::bigint)
+       where epoch = ${epoch} and partition = ${partition} and until_offset > ${String(to)}::bigint)
+    delete from stream_replays
+     where epoch = ${epoch} and partition = ${partition} and until_offset <= ${String(to)}::bigint`;
+}
+
+/**
  * The versions that a replay from `fromOffset` must evaluate: all active ones, and those that ended at or
  * beyond it. Evaluating more versions than at the time is harmless: rows below `live_from` belong to the
  * backfill, rows at or beyond `live_until` do not count.

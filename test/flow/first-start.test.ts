@@ -1,7 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyBuiltTree, runIn, type Command } from '../support/built-tree.ts';
@@ -151,6 +160,47 @@ describe('an obstacle to npm start is reported in one sentence that says what to
     expect(sentence).toBe(
       `Meterline did not start: DATA_DIR ${settings.DATA_DIR} cannot be created (ENOTDIR); set DATA_DIR to a directory that this user may write.`,
     );
+  });
+});
+
+describe('the machine went down while the engines ran', () => {
+  test('the next start dies after it has requested the replay: the start after that requests it again', async () => {
+    const dataDirectory = join(home, 'went-down');
+    const mark = join(dataDirectory, 'running');
+    const settings = { DATA_DIR: dataDirectory };
+    const first = await start(settings);
+    const headers = { 'x-api-key': first.apiKey, 'content-type': 'application/json' };
+    const body = JSON.stringify({
+      event_id: 'before',
+      event_name: 'api.call',
+      external_customer_id: 'acme',
+      timestamp: new Date().toISOString(),
+      properties: {},
+    });
+    await fetch(`${first.baseUrl}/v1/events`, { method: 'POST', headers, body });
+    const isFound = async ({ baseUrl }: RunningInstance): Promise<void> => {
+      for (;;) {
+        const { status } = await fetch(`${baseUrl}/v1/events/before`, { headers });
+        if (status === 200) return;
+        await setTimeout(200);
+      }
+    };
+    await isFound(first);
+    await stop(first, dataDirectory);
+    // As after a power loss: a mark of an earlier boot.
+    writeFileSync(mark, 'an earlier boot');
+
+    const failpoints = { PORT: '0', FAILPOINTS: 'start.after_replay_request', ...settings };
+    const killed = runIn(clone, ['node', 'dist/main/all.js'], failpoints);
+    await killed.ended;
+    expect(killed.child.signalCode).toBe('SIGKILL');
+    expect(readFileSync(mark, 'utf8')).toBe('an earlier boot');
+
+    const again = await start(settings);
+    expect(again.command.output()).toContain('the last day is replayed');
+    expect(readFileSync(mark, 'utf8')).not.toBe('an earlier boot');
+    await isFound(again);
+    await stop(again, dataDirectory);
   });
 });
 

@@ -1,3 +1,8 @@
+import {
+  isUsageUnderRepair,
+  readReplay,
+  requestReplay,
+} from '../../postgres/tables/stream-replays.ts';
 import { readStops } from '../../postgres/tables/stream-stops.ts';
 import { openNewEpoch } from '../../stream/open-new-epoch.ts';
 import {
@@ -144,5 +149,36 @@ describe('the log is not the one that was read', () => {
     await newEpoch();
     await world.untilPassed();
     expect(await countedIds(version.id)).toBe(160);
+  });
+
+  test('records are missing in the range of a replay: it skips them after a new epoch', async () => {
+    const version = await world.createMeter({ type: 'COUNT' });
+    const stream = await world.startStream();
+    for (const from of [0, 100, 200]) {
+      await send(from, 100);
+      await world.untilPassed();
+    }
+    await stream.close();
+    const [log] = await world.pool`
+      select min("offset")::int as first, max("offset")::int as last from log_records where partition = 0`;
+    const { first, last } = log as unknown as { first: number; last: number };
+    const third = Math.floor((last - first) / 3);
+    // Two gaps: the stream stops at each of them.
+    const gaps = [first + third, first + 2 * third];
+    await world.pool`delete from log_records where partition = 0 and "offset" = any(${gaps})`;
+    expect(await requestReplay(world.pool)).toBe(2);
+    await world.startStream();
+    for (const gap of gaps) {
+      await untilStopped(0, 'records_missing');
+      const replay = await readReplay(world.pool, { epoch: 0, partition: 0 });
+      expect(replay?.nextOffset).toBe(BigInt(gap));
+      await newEpoch();
+    }
+    await eventually(async () => expect(await isUsageUnderRepair(world.pool)).toBe(false));
+    expect(await readStops(world.pool)).toEqual([]);
+    expect(await countedIds(version.id)).toBe(300);
+    await send(300, 20);
+    await world.untilPassed();
+    expect(await countedIds(version.id)).toBe(320);
   });
 });
