@@ -81,6 +81,7 @@ async function oneWallet(world: LedgerWorld): Promise<BenchRow> {
     return deps.pool.begin((tx) => debitAlone(tx, deps, debit));
   };
   await atOnce(1_000, AT_ONCE, (index) => together(`warm ${index}`));
+  await world.collectStatistics();
   const batched = await measured(DEBITS, AT_ONCE, (index) => together(`together ${index}`));
   const single = await measured(ALONE, AT_ONCE, (index) => alone(`alone ${index}`));
   return row('debits of one wallet, 50 at once', batched.perSecond, single.perSecond, `commands in process; ${batched.cpu}; limit = each in a transaction of its own, ${single.cpu}`); // prettier-ignore
@@ -92,6 +93,7 @@ async function manyWallets(world: LedgerWorld): Promise<BenchRow> {
   const debit = (key: string): Promise<unknown> =>
     debitWallet(world.depsOf(key), CALLER, random.pick(wallets), debitBody('0.25', key));
   await atOnce(1_000, 200, (index) => debit(`warm many ${index}`));
+  await world.collectStatistics();
   const many = await measured(DEBITS, 200, (index) => debit(`many ${index}`));
   return row('debits of 10,000 wallets, 200 at once', many.perSecond, null, `commands in process, one environment; ${many.cpu}`); // prettier-ignore
 }

@@ -1,4 +1,4 @@
-import type { Db } from './client.ts';
+import type { Db, Fragment } from './client.ts';
 import { tenantTables, type TenantTable } from './tenant-tables.ts';
 
 /** Tenant tables whose changes are not in the audit log, and why. Every other tenant table is audited. */
@@ -32,7 +32,12 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   task_results: 'rows of files; each record that a row made is audited',
 };
 
-/** Columns that processes change automatically. A change of only these columns is not audited. */
+/**
+ * Columns that processes change automatically, often and in many rows. A change of only these columns is not
+ * audited and costs a comparison of the others: in a table of this list, the trigger of changes is one for each
+ * row, under the condition that another column changed. A migration that drops or retypes a column of such a table
+ * drops the trigger `audit_updated` of the table first.
+ */
 const NOT_NOTED: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['last_used_at'],
   tasks: ['processed_records', 'successful_records', 'failed_records'],
@@ -73,8 +78,12 @@ const PERSONAL: Readonly<Record<string, readonly string[]>> = {
 
 const SECRET = /password|secret|token|hash|private_key|api_key|access_key|credential/;
 
-/** One trigger per statement and kind of change: many rows cost little more than one. */
+/**
+ * One trigger for each kind of change, for each statement: many rows cost little more than one. The exception is
+ * changes in a table of `NOT_NOTED`.
+ */
 const TRIGGERS = ['audit_created', 'audit_updated', 'audit_deleted'] as const;
+type Trigger = (typeof TRIGGERS)[number];
 
 /**
  * Creates the triggers of each audited table, and drops them from tables that are no longer audited. Returns
@@ -90,14 +99,14 @@ export async function auditTenantTables(db: Db): Promise<string[]> {
   const found = new Map(present.map((row) => [`${row.table_name} ${row.name}`, row.arguments]));
   const changed = new Set<string>();
   for (const table of await tenantTables(db)) {
-    const given = isAudited(table) ? triggerArguments(table) : null;
-    const wanted = given?.map((argument) => `${argument}\\000`).join('');
     for (const trigger of TRIGGERS) {
+      const given = isAudited(table) ? triggerArguments(table, trigger) : null;
+      const wanted = given?.map((argument) => `${argument}\\000`).join('');
       const known = found.get(`${table.name} ${trigger}`);
       if (known === wanted) continue;
       changed.add(table.name);
       if (known !== undefined) await db`drop trigger ${db(trigger)} on ${db(table.name)}`;
-      if (given !== null) await createTrigger(db, trigger, table.name, given);
+      if (given !== null) await createTrigger(db, trigger, table, given);
     }
   }
   return [...changed];
@@ -113,11 +122,12 @@ export function entityType(tableName: string): string {
   return /(ss|x|ch|sh)es$/.test(tableName) ? tableName.slice(0, -2) : tableName.replace(/s$/, '');
 }
 
-function triggerArguments({ name, columns }: TenantTable): string[] {
+/** The compared columns are arguments too, so that a new column replaces the trigger. */
+function triggerArguments(table: TenantTable, trigger: Trigger): string[] {
+  const { name, columns } = table;
+  const compared = trigger === 'audit_updated' && isForEachRow(table) ? comparedColumns(table) : [];
   const secrets = columns.filter((column) => column.type === 'bytea' || SECRET.test(column.name));
-  const unnoted = columns.filter(
-    (column) => NEVER_NOTED.includes(column.name) || NOT_NOTED[name]?.includes(column.name),
-  );
+  const unnoted = columns.filter((column) => isUnnoted(table, column.name));
   const personal = columns.filter((column) => PERSONAL[name]?.includes(column.name));
   const nested = columns.filter((column) => column.type === 'jsonb');
   return [
@@ -126,18 +136,26 @@ function triggerArguments({ name, columns }: TenantTable): string[] {
     ...personal.map((column) => `p:${column.name}`),
     ...nested.map((column) => `j:${column.name}`),
     ...unnoted.map((column) => `n:${column.name}`),
+    ...compared.map((column) => `c:${column}`),
   ];
 }
+
+const isForEachRow = ({ name }: TenantTable): boolean => name in NOT_NOTED;
+const isUnnoted = ({ name }: TenantTable, column: string): boolean =>
+  NEVER_NOTED.includes(column) || (NOT_NOTED[name]?.includes(column) ?? false);
+const comparedColumns = (table: TenantTable): string[] =>
+  table.columns.map(({ name }) => name).filter((column) => !isUnnoted(table, column));
 
 /**
  * Arguments are given as identifiers, which Postgres reads as texts here: this statement takes no parameters.
  */
 async function createTrigger(
   db: Db,
-  trigger: (typeof TRIGGERS)[number],
-  table: string,
+  trigger: Trigger,
+  table: TenantTable,
   given: readonly string[],
 ): Promise<void> {
+  const on = db(table.name);
   const list = given.reduce(
     (before, argument, index) =>
       index === 0 ? db`${db(argument)}` : db`${before}, ${db(argument)}`,
@@ -146,18 +164,32 @@ async function createTrigger(
   switch (trigger) {
     case 'audit_created':
       return void (await db`
-        create trigger audit_created after insert on ${db(table)}
+        create trigger audit_created after insert on ${on}
         referencing new table as new_rows
         for each statement execute function audit_created(${list})`);
-    case 'audit_updated':
+    case 'audit_updated': {
+      if (isForEachRow(table)) {
+        const compared = comparedColumns(table);
+        return void (await db`
+          create trigger audit_updated after update on ${on}
+          for each row
+          when (${rowOf(db, 'old', compared)} is distinct from ${rowOf(db, 'new', compared)})
+          execute function audit_updated_row(${list})`);
+      }
       return void (await db`
-        create trigger audit_updated after update on ${db(table)}
+        create trigger audit_updated after update on ${on}
         referencing old table as old_rows new table as new_rows
         for each statement execute function audit_updated(${list})`);
+    }
     case 'audit_deleted':
       return void (await db`
-        create trigger audit_deleted after delete on ${db(table)}
+        create trigger audit_deleted after delete on ${on}
         referencing old table as old_rows
         for each statement execute function audit_deleted(${list})`);
   }
 }
+
+const rowOf = (db: Db, row: 'old' | 'new', columns: readonly string[]): Fragment => {
+  const fields = columns.map((column) => db(`${row}.${column}`));
+  return db`row(${fields.reduce<Fragment>((before, field, index) => (index === 0 ? db`${field}` : db`${before}, ${field}`), db``)})`;
+};

@@ -66,6 +66,9 @@ const DEFAULT_SETTINGS = {
   wal_compression: 'on',
   checkpoint_completion_target: '0.9',
   timezone: 'UTC',
+  // A new installation has no statistics: statements that were planned for empty tables read them whole until
+  // autovacuum comes. One database: a look costs milliseconds.
+  autovacuum_naptime: '10s',
   log_min_messages: 'warning',
 } as const;
 

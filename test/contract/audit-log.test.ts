@@ -1,9 +1,15 @@
 import type { Pool } from '../../postgres/client.ts';
-import { entityType, isAudited, NOT_AUDITED } from '../../postgres/audit-triggers.ts';
+import {
+  auditTenantTables,
+  entityType,
+  isAudited,
+  NOT_AUDITED,
+} from '../../postgres/audit-triggers.ts';
 import { tenantTables } from '../../postgres/tenant-tables.ts';
 import { scopedPool, type Actor } from '../../postgres/scoped-pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
+const AT = '2026-01-01T00:00:00Z';
 const SCOPE = { tenant_id: 'tenant_a', environment_id: 'env_a' };
 const ACTOR: Actor = {
   kind: 'user',
@@ -80,6 +86,33 @@ describe('audit log', () => {
     await admin`update api_keys set last_used_at = now() where id = 'secret_u'`;
     await admin`update api_keys set name = name, updated_at = now() where id = 'secret_u'`;
     expect((await entries('secret_u')).map(({ action }) => action)).toEqual(['created']);
+  });
+
+  test('a change beside a maintained column logs the change only, also of a column that was added later', async () => {
+    await admin`
+      insert into webhook_endpoints ${admin({ id: 'we_1', ...SCOPE, url: 'https://example.test', event_types: [], status: 'published', created_at: AT, updated_at: AT, created_by: '', updated_by: '', enabled: true, secret: 'x' })}`;
+    const change = (text: string) =>
+      admin.unsafe(`update webhook_endpoints set ${text} where id = 'we_1'`);
+    await change(`failing_since = now()`);
+    await change(`failing_since = null, url = 'https://example.org', updated_at = now()`);
+    await change(`url = url`);
+    await admin`alter table webhook_endpoints add column remark text`;
+    expect(await auditTenantTables(admin)).toEqual(['webhook_endpoints']);
+    expect(await auditTenantTables(admin)).toEqual([]);
+    await change(`remark = 'new', failing_since = now()`);
+    const changes = (await entries('we_1')).map(({ action, before, after }) => ({
+      action,
+      before,
+      after,
+    }));
+    expect(changes.slice(1)).toEqual([
+      {
+        action: 'updated',
+        before: { url: 'https://example.test' },
+        after: { url: 'https://example.org' },
+      },
+      { action: 'updated', before: { remark: null }, after: { remark: 'new' } },
+    ]);
   });
 
   test('the log contains no secret and no personal data', async () => {

@@ -12,7 +12,7 @@ import { eventually } from '../../support/metering-world.ts';
 
 /**
  * Debits of one environment that arrive together share a transaction: the first runs alone, because it does not
- * wait, and all that arrive while it runs are in the second.
+ * wait, and all that arrive while it runs are in the second, up to a hundred.
  */
 let api: TestApi;
 beforeAll(async () => {
@@ -105,6 +105,21 @@ test('twelve debits are two transactions, in their order; each answer is the wal
   expect(rows.map((row) => row.credit_balance_after)).toEqual(left);
   expect(rows.slice(1).map((row) => row.credit_balance_before)).toEqual(left.slice(0, -1));
   expect(new Set(rows.map((row) => row.transaction)).size).toBe(2);
+  expect((await auditWallets(api.pool)).faulty).toEqual([]);
+});
+
+test('more debits than a transaction takes: each wallet has its own in their order', async () => {
+  const wallets = await Promise.all(Array.from({ length: 30 }, () => walletOf('10')));
+  const numbers = Array.from({ length: 360 }, (_, index) => index);
+  const keyOf = (index: number): string => `of thirty ${String(index).padStart(3, '0')}`;
+  const left = await outcomes(
+    numbers.map((index) => debit(wallets[index % 30]!, '1', keyOf(index))),
+  );
+  expect(left).toEqual(numbers.map((index) => String(9 - Math.floor(index / 30))));
+  for (const [place, wallet] of wallets.entries())
+    expect((await rowsOf(wallet)).map((row) => row.idempotency_key)).toEqual(
+      numbers.filter((index) => index % 30 === place).map(keyOf),
+    );
   expect((await auditWallets(api.pool)).faulty).toEqual([]);
 });
 
