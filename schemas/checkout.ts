@@ -48,7 +48,8 @@ const returnFields = {
 export const CheckoutParams = z.object(returnFields).meta({ id: 'CheckoutParams' });
 export type CheckoutParams = z.output<typeof CheckoutParams>;
 
-const checkoutFields = {
+/** Stored and returned fields of a session. */
+export const checkoutFields = {
   ...recordFields,
   customer_id: z.string(),
   action: z.enum(CHECKOUT_ACTIONS),

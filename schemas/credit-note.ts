@@ -40,7 +40,8 @@ export type CreditNoteLineItem = z.infer<typeof CreditNoteLineItem>;
 /** A row of `credit_note_lines`. */
 export type CreditNoteLineRecord = CreditNoteLineItem & { readonly position: number };
 
-const creditNoteFields = {
+/** Stored and returned fields of a credit note. */
+export const creditNoteFields = {
   ...recordFields,
   credit_note_number: z.string(),
   invoice_id: z.string(),

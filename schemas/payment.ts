@@ -25,7 +25,7 @@ import {
 const stringMap = z.record(z.string(), z.string());
 
 /** Stored and returned fields of a payment. */
-const paymentFields = {
+export const paymentFields = {
   ...recordFields,
   idempotency_key: z.string(),
   destination_type: z.enum(PAYMENT_DESTINATION_TYPES),

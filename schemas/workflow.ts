@@ -15,7 +15,8 @@ const KNOWN_STATUSES = [
 
 const nullableText = z.string().nullable();
 
-const execution = {
+/** Fields of every answer about a workflow. */
+export const executionFields = {
   workflow_id: z.string(),
   run_id: z.string(),
   workflow_type: z.string(),
@@ -30,7 +31,7 @@ const execution = {
 /** Background work: the import of a file, the run of a scheduled export, the onboarding of a customer. */
 export const Workflow = z
   .object({
-    ...execution,
+    ...executionFields,
     task_queue: z.string(),
     /** The entity that the work processes. */
     entity: z.string(),
@@ -48,7 +49,7 @@ const TimelineItem = z.object({
 
 export const WorkflowDetails = z
   .object({
-    ...execution,
+    ...executionFields,
     task_queue: z.string(),
     history_size: z.int(),
     activities: z.array(z.unknown()).max(0),
@@ -59,7 +60,7 @@ export const WorkflowDetails = z
 export type WorkflowDetails = z.infer<typeof WorkflowDetails>;
 
 export const WorkflowSummary = z
-  .object({ ...execution, activity_count: z.int(), failed_activities: z.int() })
+  .object({ ...executionFields, activity_count: z.int(), failed_activities: z.int() })
   .meta({ id: 'WorkflowSummary' });
 
 export const WorkflowTimeline = z

@@ -89,6 +89,14 @@ describe('tidy', () => {
     expect(others.filter(containsSql)).toEqual([]);
   });
 
+  test('answers pick their fields (api/conventions/picked.ts), they hide no columns', () => {
+    const answers = sources.filter((name) =>
+      /^api\/.*(answers?|routes|repository)\.ts$/.test(name),
+    );
+    expect(answers.length).toBeGreaterThan(100);
+    expect(offenders(answers, /: _+\w*(,|\s*\})/)).toEqual([]);
+  });
+
   test('no console.log outside main/: use the logger', () => {
     expect(
       offenders(

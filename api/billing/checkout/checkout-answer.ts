@@ -1,7 +1,12 @@
 import { isTerminalCheckout } from '../../../domain/states/checkout.ts';
 import type { Scope } from '../../../postgres/client.ts';
-import type { CheckoutRecord, CheckoutSession } from '../../../schemas/checkout.ts';
+import {
+  checkoutFields,
+  type CheckoutRecord,
+  type CheckoutSession,
+} from '../../../schemas/checkout.ts';
 import type { ApiDeps, BillingDeps } from '../../deps.ts';
+import { picked } from '../../conventions/picked.ts';
 import { paymentAnswer } from '../payments/answers.ts';
 import { getPayment } from '../records/payment-repository.ts';
 import { checkoutLink } from './page-link.ts';
@@ -17,7 +22,6 @@ export async function checkoutAnswer(
 ): Promise<CheckoutSession> {
   const { pool: db, secretBox, publicUrl } = deps;
   const nowMs = deps.clock.now();
-  const { target_key: _, ...fields } = session;
   const row =
     session.checkout_payment_id === null
       ? null
@@ -33,7 +37,7 @@ export async function checkoutAnswer(
       ? checkoutLink({ secretBox, publicUrl }, session, row)
       : atGateway;
   return {
-    ...fields,
+    ...picked(checkoutFields, session),
     payment_action: url === null ? null : { type: 'payment_link', url },
     payment: row === null ? null : { ...(await paymentAnswer(db, scope, row)), payment_url: url },
     terminal,

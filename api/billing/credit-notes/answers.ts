@@ -1,7 +1,13 @@
 import type { Db, Scope } from '../../../postgres/client.ts';
-import type { CreditNote, CreditNoteRecord } from '../../../schemas/credit-note.ts';
+import {
+  creditNoteFields,
+  CreditNoteLineItem,
+  type CreditNote,
+  type CreditNoteRecord,
+} from '../../../schemas/credit-note.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import { groupBy } from '../../conventions/group-by.ts';
+import { picked } from '../../conventions/picked.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { linesOfCreditNotes } from '../records/credit-note-repository.ts';
@@ -56,9 +62,9 @@ export async function creditNoteAnswers(
     plan: { at: notes[0]?.updated_at ?? '' },
   });
   const linesOf = groupBy(lines, ({ credit_note_id }) => credit_note_id);
-  return notes.map(({ request_fingerprint: _, ...note }) => ({
-    ...note,
-    line_items: (linesOf.get(note.id) ?? []).map(({ position: __, ...line }) => line),
+  return notes.map((note) => ({
+    ...picked(creditNoteFields, note),
+    line_items: (linesOf.get(note.id) ?? []).map((line) => picked(CreditNoteLineItem.shape, line)),
     refund_status: gatewayRefundStatus(
       refunds.filter(({ credit_note_id }) => credit_note_id === note.id),
     ),

@@ -4,7 +4,8 @@ import type { AlertSettings } from '../../../domain/wallet/balance-alert.ts';
 import { creditsAvailableBreakdown } from '../../../domain/wallet/credit-block.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
-import type { Wallet, WalletTransaction } from '../../../schemas/wallet.ts';
+import { Wallet, type WalletTransaction } from '../../../schemas/wallet.ts';
+import { picked } from '../../conventions/picked.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { findUsersOfTenant } from '../../tenancy/users/repository.ts';
 import {
@@ -19,17 +20,16 @@ export function walletAnswer(
   row: WalletRow,
   breakdown: Wallet['credits_available_breakdown'] = null,
 ): Wallet {
-  const { allowed_price_types, credits_in_blocks, overdraft, alert_settings, auto_topup, ...rest } =
-    row;
-  return {
-    ...rest,
+  const { allowed_price_types, alert_settings, auto_topup } = row;
+  return picked(Wallet.shape, {
+    ...row,
     config: { allowed_price_types },
     alert_settings: alert_settings === null ? null : alertSettingsAnswer(alert_settings),
     auto_topup: auto_topup === null ? null : autoTopUpAnswer(auto_topup),
     real_time_balance: null,
     real_time_credit_balance: null,
     credits_available_breakdown: breakdown,
-  };
+  });
 }
 
 const levelAnswer = (level: AlertLevel | null) =>

@@ -1,14 +1,17 @@
 import { decimal, decimalText } from '../../../domain/money.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
-import type {
-  Invoice,
-  InvoiceLineItem,
-  InvoiceLineRecord,
-  InvoiceRecord,
+import {
+  invoiceFields,
+  invoiceLineFields,
+  type Invoice,
+  type InvoiceLineItem,
+  type InvoiceLineRecord,
+  type InvoiceRecord,
 } from '../../../schemas/invoice.ts';
 import { findTaxRates } from '../../catalog/taxes/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
+import { picked } from '../../conventions/picked.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
 import { invoiceCollections } from './invoice-collections.ts';
@@ -90,29 +93,11 @@ export async function settledAnswers(
   }));
 }
 
-function shown(record: InvoiceRecord) {
-  const {
-    revision: _,
-    proration_behavior: _____,
-    finalize_after: __,
-    stream_heads: ___,
-    due_date_given: ______,
-    issue_date_given: _______,
-    overdue_notified_for: _________,
-    purchased_transaction_id: ___________,
-    pinned_taxes: ____________,
-    committed_usage: ________,
-    grouped_subscription_ids: __________,
-    meter_version_ids,
-    usage_watermarks,
-    ...fields
-  } = record;
-  return {
-    ...fields,
-    usage_snapshot: usageSnapshot({ meter_version_ids, usage_watermarks }),
-    checkout_session: null,
-  };
-}
+const shown = (record: InvoiceRecord) => ({
+  ...picked(invoiceFields, record),
+  usage_snapshot: usageSnapshot(record),
+  checkout_session: null,
+});
 
 export const usageSnapshot = ({
   meter_version_ids,
@@ -125,24 +110,15 @@ const QUANTITY_DECIMALS = 15;
 const quantityText = (text: string): string =>
   decimalText(decimal(text).toDecimalPlaces(QUANTITY_DECIMALS));
 
-function lineAnswer(record: InvoiceLineRecord, isExplained: boolean): InvoiceLineItem {
-  const {
-    position: _,
-    explanation,
-    usage_queries: ___,
-    allowance_queries: _____,
-    holds_slot: ____,
-    ...fields
-  } = record;
-  return {
-    ...fields,
-    quantity: quantityText(record.quantity),
-    adjusted_entitlement_quantity:
-      record.adjusted_entitlement_quantity === null
-        ? null
-        : quantityText(record.adjusted_entitlement_quantity),
-    explanation: isExplained ? explanation : null,
-    usage_analytics: null,
-    usage_breakdown: null,
-  };
-}
+const lineAnswer = (record: InvoiceLineRecord, isExplained: boolean): InvoiceLineItem => ({
+  ...picked(invoiceLineFields, record),
+  quantity: quantityText(record.quantity),
+  adjusted_entitlement_quantity:
+    record.adjusted_entitlement_quantity === null
+      ? null
+      : quantityText(record.adjusted_entitlement_quantity),
+  commitment_info: record.commitment_info,
+  explanation: isExplained ? record.explanation : null,
+  usage_analytics: null,
+  usage_breakdown: null,
+});

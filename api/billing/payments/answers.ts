@@ -1,5 +1,6 @@
 import type { Db, Scope } from '../../../postgres/client.ts';
-import type { Payment, PaymentRecord } from '../../../schemas/payment.ts';
+import { paymentFields, type Payment, type PaymentRecord } from '../../../schemas/payment.ts';
+import { picked } from '../../conventions/picked.ts';
 import { invoiceNumbers } from '../records/invoice-repository.ts';
 import { attemptsOf } from '../records/payment-repository.ts';
 
@@ -14,7 +15,7 @@ export async function paymentAnswers(
   );
   const numbers = await invoiceNumbers(db, scope, [...new Set(invoiceIds)]);
   return payments.map((payment) => ({
-    ...shown(payment),
+    ...picked(paymentFields, payment),
     invoice_number: numbers.get(payment.destination_id) ?? null,
     attempts: [],
   }));
@@ -28,15 +29,4 @@ export async function paymentAnswer(
 ): Promise<Payment> {
   const [answer] = await paymentAnswers(db, scope, [payment]);
   return { ...answer!, attempts: await attemptsOf(db, scope, payment.id) };
-}
-
-function shown(payment: PaymentRecord) {
-  const {
-    connection_id: _,
-    request_fingerprint: ___,
-    implicit_key: ____,
-    last_synced_at: _____,
-    ...fields
-  } = payment;
-  return fields;
 }

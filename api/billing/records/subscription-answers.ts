@@ -1,14 +1,17 @@
 import type { Db, Scope } from '../../../postgres/client.ts';
-import type {
-  EmbeddedSubscription,
-  LineItemRow,
-  SubscriptionLineItem,
-  SubscriptionRow,
+import {
+  lineItemFields,
+  subscriptionFields,
+  type EmbeddedSubscription,
+  type LineItemRow,
+  type SubscriptionLineItem,
+  type SubscriptionRow,
 } from '../../../schemas/subscription.ts';
 import { findCouponAssociationsOf } from '../../catalog/coupons/repository.ts';
 import { findCreditGrantsOf } from '../../catalog/credit-grants/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
+import { picked } from '../../conventions/picked.ts';
 import { findPlanRows } from '../../catalog/offers/plan-repository.ts';
 import { planAnswers } from '../../catalog/plans/repository.ts';
 import { findPrices, priceAnswers } from '../../catalog/prices/repository.ts';
@@ -98,31 +101,16 @@ export async function subscriptionAnswers(
 }
 
 /** Fields of every answer, with or without embedded records. */
-function shown(row: SubscriptionRow) {
-  const {
-    due_at: _,
-    billing_retry_at: ____,
-    pause_at: _____,
-    resume_at: ______,
-    merges_from: _______,
-    earlier_plans: _________,
-    earlier_anchors: __________,
-    last_billing_sequence: __,
-    cancel_proration_behavior: ___,
-    renewal_notified_for: ________,
-    synced_price_sequence,
-    ...fields
-  } = row;
-  return {
-    ...fields,
-    timezone: row.customer_timezone,
-    synced_price_sequence: Number(synced_price_sequence),
-    entitlements: null,
-    auto_invoice_threshold: null,
-    checkout_session: null,
-    latest_invoice: null,
-  };
-}
+const shown = (row: SubscriptionRow) => ({
+  ...picked(subscriptionFields, row),
+  timezone: row.customer_timezone,
+  synced_price_sequence: Number(row.synced_price_sequence),
+  include_price_ids: row.include_price_ids,
+  entitlements: null,
+  auto_invoice_threshold: null,
+  checkout_session: null,
+  latest_invoice: null,
+});
 
 async function plansOf(db: Db, scope: Scope, ids: readonly string[], at: string) {
   const rows = await findPlanRows(db, scope, ids);
@@ -140,7 +128,7 @@ export async function lineItemAnswers(
   const prices = await priceAnswers(db, scope, await findPrices(db, scope, priceIds), {});
   const byId = new Map(prices.map((price) => [price.id, price]));
   return rows.map((row) => ({
-    ...row,
+    ...picked(lineItemFields, row),
     trial_period_days: row.trial_period,
     price: byId.get(row.price_id) ?? null,
     meter: null,

@@ -8,14 +8,13 @@ import {
 import { pageOf } from '../../../schemas/search.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import { runCommand } from '../../conventions/command.ts';
+import { picked } from '../../conventions/picked.ts';
 import { route } from '../../conventions/route.ts';
 import { getRefund, searchRefunds, type RefundFilter } from '../records/refund-repository.ts';
 import { dispatchRefund } from './settle-refund.ts';
 import { createRefund, retryRefund } from './create-refund.ts';
 
-function shown({ gateway_idempotency_token: _, ...refund }: RefundRecord): Refund {
-  return refund;
-}
+const shown = (record: RefundRecord): Refund => picked(Refund.shape, record);
 
 async function listRefunds(db: Db, scope: Scope, filter: RefundFilter) {
   const page = await searchRefunds(db, scope, filter);

@@ -4,7 +4,7 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { Meter } from '../../../schemas/meter.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { lockMeter, meterSpec, noNextVersion, updateMeter } from './repository.ts';
+import { lockMeter, meterAnswer, meterSpec, noNextVersion, updateMeter } from './repository.ts';
 
 /** Adds values to a meter's filters. Existing values create no new version; 400 for an archived meter. */
 export async function addFilterValues(
@@ -20,11 +20,7 @@ export async function addFilterValues(
     values: [...filter.values],
   }));
   assertMeterSpec(meterSpec({ ...meter, filters }));
-  const { filtered_properties: _, ...unchanged } = meter;
-  if (JSON.stringify(filters) === JSON.stringify(meter.filters)) return unchanged;
+  if (JSON.stringify(filters) === JSON.stringify(meter.filters)) return meterAnswer(meter);
   if (meter.status !== 'published') throw noNextVersion(meter);
-  const { filtered_properties: __, ...updated } = await updateMeter(tx, deps, caller, meter, {
-    filters,
-  });
-  return updated;
+  return meterAnswer(await updateMeter(tx, deps, caller, meter, { filters }));
 }

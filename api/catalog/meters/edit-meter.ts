@@ -10,6 +10,7 @@ import { aggregationOf } from './create-meter.ts';
 import {
   findWindowedPrice,
   lockMeter,
+  meterAnswer,
   meterSpec,
   noNextVersion,
   updateMeter,
@@ -46,20 +47,18 @@ export async function editMeter(
   };
   assertMeterSpec(meterSpec(next));
   if (countsAlike(meter, next) && !(await isSetAside(tx, caller.scope, meter.id))) {
-    if (next.name === meter.name) return answerOf(meter);
-    return answerOf(await updateMeterRow(tx, deps, caller, meter, { name: next.name }));
+    if (next.name === meter.name) return meterAnswer(meter);
+    return meterAnswer(await updateMeterRow(tx, deps, caller, meter, { name: next.name }));
   }
   if (meter.status !== 'published') throw noNextVersion(meter);
   await assertPricesAgree(tx, caller.scope, next);
-  return answerOf(await updateMeter(tx, deps, caller, meter, next, body.effective_from ?? null));
+  return meterAnswer(await updateMeter(tx, deps, caller, meter, next, body.effective_from ?? null));
 }
 
 async function isSetAside(tx: Transaction, scope: Scope, meterId: string): Promise<boolean> {
   const [newest] = await meterVersionsOf(tx, scope, [meterId]);
   return newest?.backfill_state === 'set_aside';
 }
-
-const answerOf = ({ filtered_properties: _, ...meter }: MeterRow): Meter => meter;
 
 function countsAlike(one: Meter, other: Meter): boolean {
   return meaningOf(one) === meaningOf(other);

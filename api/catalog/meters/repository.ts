@@ -5,15 +5,19 @@ import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../
 import { jsonOf } from '../../../postgres/parameters.ts';
 import { createMeterVersion } from '../../../postgres/tables/meter-versions.ts';
 import { findPage } from '../../../postgres/search.ts';
-import type { Meter } from '../../../schemas/meter.ts';
+import { Meter } from '../../../schemas/meter.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { picked } from '../../conventions/picked.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 
 /** A meter as stored, with the properties that prices filter on. */
 export interface MeterRow extends Meter {
   readonly filtered_properties: readonly string[];
 }
+
+/** The meter as answered. */
+export const meterAnswer = (row: MeterRow): Meter => picked(Meter.shape, row);
 
 const columns = (db: Db) => db`
   id, tenant_id, environment_id, name, event_name, aggregation, filters, reset_usage, status,

@@ -1,6 +1,7 @@
 import { isoTime } from '../../../platform/clock.ts';
 import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
-import type { EnvironmentSeed, SeedEnvironmentBody } from '../../../schemas/environment-seed.ts';
+import { EnvironmentSeed, type SeedEnvironmentBody } from '../../../schemas/environment-seed.ts';
+import { picked } from '../../conventions/picked.ts';
 
 /** A row that was not renewed for this long has lost its process. */
 const SILENT_MS_MAX = 120_000;
@@ -31,16 +32,15 @@ export async function readSeed(db: Db, scope: Scope, nowMs: number): Promise<Env
       from environment_seeds where tenant_id = ${tenant_id} and environment_id = ${environment_id}`;
   const is_empty = await isEmpty(db, scope);
   if (row === undefined) return { ...NONE, environment_id, is_empty };
-  const { seen_at, ...told } = row;
-  const isLost = row.state === 'running' && Date.parse(seen_at) + SILENT_MS_MAX < nowMs;
-  return {
-    ...told,
+  const isLost = row.state === 'running' && Date.parse(row.seen_at) + SILENT_MS_MAX < nowMs;
+  return picked(EnvironmentSeed.shape, {
+    ...row,
     ...(isLost ? { state: 'failed' as const, error: LOST } : {}),
     is_empty,
     seed: Number(row.seed),
     events_sent: Number(row.events_sent),
     events: Number(row.events),
-  };
+  });
 }
 
 const LOST = 'The service was stopped while it filled the environment.';

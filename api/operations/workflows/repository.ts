@@ -3,7 +3,8 @@ import { epochMs } from '../../../domain/time/instant.ts';
 import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
-import type { Workflow, WorkflowDetails } from '../../../schemas/workflow.ts';
+import { executionFields, Workflow, type WorkflowDetails } from '../../../schemas/workflow.ts';
+import { picked } from '../../conventions/picked.ts';
 
 interface WorkflowRow extends Omit<
   Workflow,
@@ -89,32 +90,28 @@ export async function getWorkflow(
     select ${columns(db)} from ${workflows(db, scope)} where workflow_id = ${workflow_id}`;
   // Each workflow runs once, under its own id.
   if (row === undefined || run_id !== workflow_id) throw notFound('Workflow', workflow_id);
-  const { entity, entity_id, created_by: _, ...execution } = workflowAnswer(row);
+  const { entity, entity_id, error } = row;
   const timeline = timelineOf(row);
   return {
-    ...execution,
+    ...picked(executionFields, workflowAnswer(row)),
+    task_queue: row.task_queue,
     history_size: timeline.length,
     activities: [],
     timeline,
-    metadata: { entity, entity_id, error: row.error },
+    metadata: { entity, entity_id, error },
   };
 }
 
-function workflowAnswer({
-  workflow_status: status,
-  error: _,
-  asked_at: __,
-  ...row
-}: WorkflowRow): Workflow {
+function workflowAnswer(row: WorkflowRow): Workflow {
   const duration_ms =
     row.close_time === null ? null : epochMs(row.close_time) - epochMs(row.start_time);
-  return {
+  return picked(Workflow.shape, {
     ...row,
     run_id: row.workflow_id,
-    status,
+    status: row.workflow_status,
     duration_ms,
     total_duration: duration_ms === null ? null : inWords(duration_ms),
-  };
+  });
 }
 
 function timelineOf(row: WorkflowRow): WorkflowDetails['timeline'] {

@@ -1,5 +1,6 @@
 import { pageOf } from '../../../schemas/search.ts';
 import {
+  executionFields,
   Workflow,
   WorkflowBatch,
   WorkflowBatchBody,
@@ -9,6 +10,7 @@ import {
   WorkflowSummary,
   WorkflowTimeline,
 } from '../../../schemas/workflow.ts';
+import { picked } from '../../conventions/picked.ts';
 import { route } from '../../conventions/route.ts';
 import { getWorkflow, searchWorkflows } from './repository.ts';
 
@@ -55,15 +57,12 @@ export const workflowRoutes = [
     status: 200,
     answer: WorkflowSummary,
     async handler({ deps, scope, params }) {
-      const {
-        task_queue: _,
-        history_size: __,
-        activities,
-        timeline: ___,
-        metadata: ____,
-        ...execution
-      } = await getWorkflow(deps.pool, scope, params);
-      return { ...execution, activity_count: activities.length, failed_activities: 0 };
+      const workflow = await getWorkflow(deps.pool, scope, params);
+      return {
+        ...picked(executionFields, workflow),
+        activity_count: workflow.activities.length,
+        failed_activities: 0,
+      };
     },
   }),
   route({

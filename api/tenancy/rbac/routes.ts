@@ -3,14 +3,16 @@ import { notFound } from '../../../domain/errors.ts';
 import { z } from 'zod';
 import { IdParams } from '../../../schemas/primitives.ts';
 import { Role, RoleQuery } from '../../../schemas/tenancy.ts';
+import { picked } from '../../conventions/picked.ts';
 import { route } from '../../conventions/route.ts';
 
-const answer = ({ byName: _, ...role }: RoleRecord): z.infer<typeof Role> => ({
-  ...role,
-  permissions: Object.fromEntries(
-    Object.entries(role.permissions).map(([entity, actions]) => [entity, [...actions]]),
-  ),
-});
+const answer = (role: RoleRecord): z.infer<typeof Role> =>
+  picked(Role.shape, {
+    ...role,
+    permissions: Object.fromEntries(
+      Object.entries(role.permissions).map(([entity, actions]) => [entity, [...actions]]),
+    ),
+  });
 
 export const rbacRoutes = [
   route({
