@@ -107,13 +107,10 @@ export const CreateWalletBody = z.object({
 
 export type CreateWalletBody = z.output<typeof CreateWalletBody>;
 
-const fixed = (what: string) =>
-  z
-    .unknown()
-    .refine((value) => value == null, { message: `${what} of a wallet does not change` })
-    .optional();
-
-/** Absent fields stay unchanged. Metadata is replaced when sent. */
+/**
+ * Absent fields stay unchanged. Metadata is replaced when sent. Currency, type and rates never change: only their current
+ * values are accepted.
+ */
 export const UpdateWalletBody = z.object({
   name: name().nullish(),
   description: optionalText(1_000),
@@ -121,10 +118,10 @@ export const UpdateWalletBody = z.object({
   alert_settings: AlertSettingsBody.nullish(),
   auto_topup: AutoTopUpBody.nullish(),
   metadata: optionalMetadata,
-  currency: fixed('the currency'),
-  wallet_type: fixed('the type'),
-  conversion_rate: fixed('the conversion rate'),
-  topup_conversion_rate: fixed('the top-up rate'),
+  currency: currency.nullish(),
+  wallet_type: optionalOneOf(WALLET_TYPES),
+  conversion_rate: positiveDecimal.nullish(),
+  topup_conversion_rate: positiveDecimal.nullish(),
 });
 
 export type UpdateWalletBody = z.output<typeof UpdateWalletBody>;

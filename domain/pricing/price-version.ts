@@ -75,8 +75,9 @@ export type PriceEditPlan =
  * immutable field, terms of the other unit kind, and new terms for a price that already has an end.
  */
 export function planPriceEdit(price: VersionedPrice, sent: PriceEdit, now: string): PriceEditPlan {
+  const own = withoutEcho(price, sent);
   // An explicit null clears an optional field. For the bucket size the cleared value is `none`.
-  const edit: PriceEdit = sent.bucket_size === null ? { ...sent, bucket_size: 'none' } : sent;
+  const edit: PriceEdit = own.bucket_size === null ? { ...own, bucket_size: 'none' } : own;
   refuseImmutable(price, edit);
   refuseOtherUnit(price, edit);
   if (!sentTerms(edit).some((field) => isChange(price, field, edit[field]))) {
@@ -160,10 +161,23 @@ function refuseImmutable(price: VersionedPrice, edit: object): void {
 
 const normalText = (value: unknown): string => String(value ?? '').toLowerCase();
 
+const otherTerms = ({ price_unit_type }: VersionedPrice) =>
+  price_unit_type === 'CUSTOM' ? (['amount', 'tiers'] as const) : UNIT_FIELDS;
+
+/** Without the terms of the other unit kind that a client sends back as they were answered. */
+function withoutEcho(price: VersionedPrice, sent: PriceEdit): PriceEdit {
+  // A price without terms in a unit is answered with the amount 0.
+  const answered = { ...price, price_unit_amount: price.price_unit_amount ?? '0' };
+  const echoed = otherTerms(price).filter(
+    (field) => sent[field] != null && !isChange(answered, field, sent[field]),
+  );
+  return { ...sent, ...Object.fromEntries(echoed.map((field) => [field, undefined])) };
+}
+
 function refuseOtherUnit(price: VersionedPrice, edit: PriceEdit): void {
   const found = problems();
   const custom = price.price_unit_type === 'CUSTOM';
-  for (const field of custom ? (['amount', 'tiers'] as const) : UNIT_FIELDS) {
+  for (const field of otherTerms(price)) {
     if (edit[field] === undefined || edit[field] === null) continue;
     const message = custom
       ? 'is computed from the pricing unit: use price_unit_amount or price_unit_tiers'

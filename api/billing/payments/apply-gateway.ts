@@ -8,6 +8,7 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { hasFailedPurchase } from '../computing/complete-purchase.ts';
 import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import type { OpenGateway } from '../gateways/open-gateway.ts';
 import { noteLateMoney } from '../records/checkout-repository.ts';
@@ -37,7 +38,8 @@ export interface Applied {
  * Applies the gateway's state of a payment to ours. The state comes from the answer to a request, from an
  * event or from the job, in any order and any number of times (money 8.3). A state with another amount,
  * currency, account or mode (test or live) is set aside and changes no payment. Money for a payment that is
- * deleted, voided or failed is recorded as a new payment, and refunded if its invoice is void (money 8.4.7).
+ * deleted, voided or failed is recorded as a new payment. Money for a void invoice, or for credits whose wallet was
+ * closed, is refunded (money 8.4.7, 2.11.9).
  */
 export async function applyGatewayPayment(
   tx: Transaction,
@@ -88,9 +90,7 @@ export async function applyGatewayPayment(
   });
   if (to === 'SUCCEEDED') await keepMethod(tx, deps, caller, open, moved, state);
   const refunds =
-    to === 'SUCCEEDED' && found.locked?.invoice.invoice_status === 'VOIDED'
-      ? await returnLate(tx, deps, caller, moved)
-      : [];
+    to === 'SUCCEEDED' ? await returnUnowed(tx, deps, caller, moved, found.locked) : [];
   return { payment: moved, refunds, mismatch: null };
 }
 
@@ -179,7 +179,7 @@ async function noteAttempt(
 
 /**
  * Records money that arrived for a deleted, voided or failed payment as a new payment. It may overpay the
- * invoice. If the invoice is void, the money is refunded.
+ * invoice.
  */
 async function recordLate(
   tx: Transaction,
@@ -213,18 +213,43 @@ async function recordLate(
     await paymentEvent(tx, 'payment.created', caller.scope, inserted),
     await paymentEvent(tx, 'payment.success', caller.scope, inserted),
   ]);
-  const refunds =
-    locked?.invoice.invoice_status === 'VOIDED' ? await returnLate(tx, deps, caller, inserted) : [];
+  const refunds = await returnUnowed(tx, deps, caller, inserted, locked);
   if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
   return { payment: inserted, refunds, mismatch: null };
 }
 
-/** Refunds money that arrived for a void invoice to its source (money 8.4.7). */
+/**
+ * Refunds money to its source that arrived for a void invoice, or for credits whose wallet was closed (money 8.4.7,
+ * 2.11.9).
+ */
+async function returnUnowed(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  payment: PaymentRecord,
+  locked: LockedPayment['locked'],
+): Promise<RefundRecord[]> {
+  if (locked === null) return [];
+  const { invoice } = locked;
+  if (invoice.invoice_status === 'VOIDED')
+    return await returnLate(
+      tx,
+      deps,
+      caller,
+      payment,
+      'The invoice was void when the money arrived.',
+    );
+  if (!(await hasFailedPurchase(tx, caller.scope, invoice))) return [];
+  const reason = 'The wallet of the purchase was closed when the money arrived.';
+  return await returnLate(tx, deps, caller, payment, reason);
+}
+
 const returnLate = (
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   payment: PaymentRecord,
+  reason: string,
 ): Promise<RefundRecord[]> =>
   returnMoney(tx, deps, caller, [payment], {
     amount: decimal(payment.amount),
@@ -233,6 +258,6 @@ const returnLate = (
     invoice_id: payment.destination_type === 'INVOICE' ? payment.destination_id : null,
     credit_note_id: null,
     idempotency_key: `late:${payment.id}`,
-    metadata: { reason: 'The invoice was void when the money arrived.' },
+    metadata: { reason },
     wallet: creditForPayment(payment),
   });

@@ -6,6 +6,7 @@ import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { PaymentRecord, UpdatePaymentBody } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
+import { assertPurchaseStands } from '../computing/complete-purchase.ts';
 import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import { openGateway } from '../gateways/open-gateway.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
@@ -15,7 +16,7 @@ import { paymentEvent } from '../records/payment-notification.ts';
 import { endCheckout } from './end-checkout.ts';
 import { followCollection } from './follow-collection.ts';
 import { payWithCredits } from './pay-with-credits.ts';
-import { lockPaymentWithInvoice, movePaymentTo } from './settle-payment.ts';
+import { lockPaymentWithInvoice, movePaymentTo, type LockedPayment } from './settle-payment.ts';
 
 /**
  * Changes a payment, never its amount. The status follows the table of money 21. Only the gateway changes the
@@ -36,8 +37,18 @@ export async function changePayment(
   const to = status ?? (isLinked ? 'PENDING' : payment.payment_status);
   movePayment(payment.payment_status, to);
   if (to !== payment.payment_status) assertMovable(payment, to);
+  if (to === 'SUCCEEDED' || to === 'OVERPAID') await assertStillSold(tx, caller, found);
   assertOwnFields(payment, body);
   return await movePaymentTo(tx, deps, caller, found, to, sent(fields) as Partial<PaymentRecord>);
+}
+
+/** 400 for a payment of credits whose wallet was closed meanwhile. */
+async function assertStillSold(
+  tx: Transaction,
+  { scope }: Caller,
+  { locked }: LockedPayment,
+): Promise<void> {
+  if (locked !== null) await assertPurchaseStands(tx, scope, locked.invoice);
 }
 
 function assertMovable(payment: PaymentRecord, to: PaymentRecord['payment_status']): void {
@@ -102,6 +113,7 @@ export async function processPayment(
       `A ${payment.payment_status} payment cannot be processed.`,
       'payment_status',
     );
+  await assertStillSold(tx, caller, found);
   if (payment.payment_method_type === 'CREDITS')
     return await payWithCredits(tx, deps, caller, found);
   if (payment.payment_method_type === 'OFFLINE')

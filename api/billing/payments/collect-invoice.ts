@@ -7,6 +7,7 @@ import type { PaymentMethod } from '../../../schemas/payment-method.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
+import { hasFailedPurchase } from '../computing/complete-purchase.ts';
 import { lockInvoiceToPay } from '../computing/revise-invoice-payment.ts';
 import {
   dueCollectionsOf,
@@ -69,7 +70,9 @@ async function reserveCharge(
     updateCollection(tx, scope, invoiceId, { updated_at: at, ...changes });
   const stopped = { collection_status: 'stopped', next_attempt_at: null } as const;
   const isOpen =
-    invoice.invoice_status === 'FINALIZED' && decimal(invoice.amount_remaining).gt(ZERO);
+    invoice.invoice_status === 'FINALIZED' &&
+    decimal(invoice.amount_remaining).gt(ZERO) &&
+    !(await hasFailedPurchase(tx, scope, invoice));
   const amount = await openAmount(tx, scope, invoice);
   const method = isOpen ? await methodFor(tx, scope, invoice, subscription, amount) : null;
   if (method === null) {

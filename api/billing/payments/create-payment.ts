@@ -15,6 +15,7 @@ import type { PaymentMethod } from '../../../schemas/payment-method.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
+import { assertPurchaseStands } from '../computing/complete-purchase.ts';
 import {
   lockInvoiceToPay,
   reviseInvoicePayment,
@@ -227,6 +228,7 @@ async function assertPayable(
   if (!ofGate) {
     assertNotGated(invoice);
     assertCollectable(invoice);
+    await assertPurchaseStands(tx, caller.scope, invoice);
   }
   if (decimal(invoice.amount_remaining).lte(ZERO))
     throw invalidOperation('The invoice has nothing left to pay.', 'amount_remaining');

@@ -1,3 +1,4 @@
+import { problems } from '../../../domain/pricing/problems.ts';
 import { canonicalPriceTypes } from '../../../domain/wallet/wallet-order.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
@@ -9,6 +10,17 @@ import { lockWallet, updateWalletRow, type WalletRow } from '../credits/wallet-r
 import { checkedAlertSettings, mergedAutoTopUp } from './watch-settings.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 
+const FIXED = ['currency', 'wallet_type', 'conversion_rate', 'topup_conversion_rate'] as const;
+
+/** 400 names each field that would change the money of the wallet. */
+function refuseOtherMoney(wallet: WalletRow, body: UpdateWalletBody): void {
+  const found = problems();
+  for (const field of FIXED)
+    if (body[field] != null && body[field] !== wallet[field])
+      found.add(field, 'immutable', 'of a wallet does not change');
+  found.refuse();
+}
+
 /** Changes name, description, metadata and what the wallet may pay; never its money (money 2.1.8). */
 export async function updateWallet(
   tx: Transaction,
@@ -19,6 +31,7 @@ export async function updateWallet(
 ): Promise<WalletRow> {
   const { name, description, metadata, config } = body;
   const locked = await lockWallet(tx, caller.scope, walletId);
+  refuseOtherMoney(locked, body);
   const limits = await readSetting(tx, caller.scope, 'wallet_topup_config');
   const types = config?.allowed_price_types;
   const wallet = await updateWalletRow(tx, caller.scope, walletId, {

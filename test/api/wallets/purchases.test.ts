@@ -191,6 +191,89 @@ describe('a purchase with an invoice', () => {
     expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '0' });
   });
 
+  describe('of a wallet that is closed before the payment (money 2.11.9)', () => {
+    beforeAll(async () => {
+      await ok('/connections', { name: 'Test', provider_type: 'test' });
+    });
+    const endings: [string, object][] = [
+      ['terminate', {}],
+      ['modify', { modification_type: 'prepaid_to_postpaid' }],
+    ];
+    const payBody = (id: string, more: object) => ({
+      destination_type: 'INVOICE',
+      destination_id: id,
+      amount: '10',
+      currency: 'usd',
+      idempotency_key: `${id} ${JSON.stringify(more)}`,
+      ...more,
+    });
+    const LINK = { payment_method_type: 'PAYMENT_LINK', payment_gateway: 'test' };
+
+    test.each(endings)('%s: nothing is paid for credits that cannot come', async (how, body) => {
+      const wallet = await walletOf();
+      const { invoice_id } = await buy(wallet, '10', { bonus_credits_to_add: '1' });
+      const recorded = await ok(
+        '/payments',
+        payBody(invoice_id, { payment_method_type: 'OFFLINE', process_payment: false }),
+      );
+      await ok(`/wallets/${wallet.id}/${how}`, body);
+      const card = { payment_method_type: 'CARD', payment_method_id: 'pm_test_success' };
+      const refused = { status: 400, body: { details: [{ path: 'invoice_id' }] } };
+      for (const more of [{ payment_method_type: 'OFFLINE' }, LINK, card])
+        expect(await api.post('/v1/payments', payBody(invoice_id, more))).toMatchObject(refused);
+      expect(await api.post(`/v1/payments/${recorded.id}/process`)).toMatchObject(refused);
+      const paid = { payment_status: 'SUCCEEDED' };
+      expect(await api.put(`/v1/payments/${recorded.id}`, paid)).toMatchObject(refused);
+      expect(await api.put(`/v1/invoices/${invoice_id}/payment`, paid)).toMatchObject(refused);
+      expect(await get(`/invoices/${invoice_id}`)).toMatchObject({
+        payment_status: 'PENDING',
+        amount_paid: '0',
+      });
+      await ok(`/invoices/${invoice_id}/void`);
+    });
+
+    test.each(endings)('%s: money that a gateway has by then goes back', async (how, body) => {
+      const wallet = await walletOf();
+      const { invoice_id } = await buy(wallet, '10');
+      const link = await ok('/payments', payBody(invoice_id, LINK));
+      await ok(`/wallets/${wallet.id}/${how}`, body);
+      await ok(`/test-gateway/payments/${link.id}/outcome`, { outcome: 'late' });
+      const { items } = await ok('/refunds/search', { payment_id: link.id });
+      expect(items).toMatchObject([
+        { refund_target: 'BACK_TO_SOURCE', refund_status: 'SUCCEEDED', amount: '10', invoice_id },
+      ]);
+      expect(await get(`/payments/${link.id}`)).toMatchObject({ payment_status: 'REFUNDED' });
+      expect(await get(`/invoices/${invoice_id}`)).toMatchObject({
+        payment_status: 'REFUNDED',
+        refunded_amount: '10',
+      });
+      const { items: rows } = await ok('/wallets/transactions/search', {
+        customer_id: wallet.customer_id,
+      });
+      expect(rows).toMatchObject([{ transaction_status: 'failed' }]);
+    });
+
+    test('closed and paid at the same time: the credits came, or the money did not', async () => {
+      for (let round = 0; round < 6; round += 1) {
+        const wallet = await walletOf();
+        const { invoice_id } = await buy(wallet, '10');
+        const [paid, closed] = await Promise.all([
+          api.post('/v1/payments', payBody(invoice_id, { payment_method_type: 'OFFLINE' })),
+          api.post(`/v1/wallets/${wallet.id}/terminate`),
+        ]);
+        expect(closed.status).toBe(200);
+        expect([201, 400, 409]).toContain(paid.status);
+        const states = await statesOf(wallet);
+        const { amount_paid } = await get(`/invoices/${invoice_id}`);
+        expect([amount_paid, states.at(-1)]).toEqual(
+          paid.status === 201
+            ? ['10', ['PURCHASED_CREDIT_INVOICED', 'completed', '0']]
+            : ['0', ['PURCHASED_CREDIT_INVOICED', 'failed', '0']],
+        );
+      }
+    });
+  });
+
   test('the automatic top-up with an invoice: one at a time, until it is paid', async () => {
     const wallet = await walletOf({
       auto_topup: { enabled: true, threshold: '10', amount: '25', invoicing: true },

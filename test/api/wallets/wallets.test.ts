@@ -123,8 +123,14 @@ describe('a wallet', () => {
       { config: { allowed_price_types: ['SOME'] } },
       { currency: 'eur' },
       { conversion_rate: '2' },
+      { topup_conversion_rate: '2' },
+      { wallet_type: 'POST_PAID' },
     ])
       expect((await api.put(path, bad)).status).toBe(400);
+    // A client may send a whole wallet back.
+    const { body: whole } = await api.get(path);
+    const again = await api.put(path, whole);
+    expect([again.status, { ...again.body, updated_at: whole.updated_at }]).toEqual([200, whole]);
   });
 
   test('search: by id, status and customer, in pages', async () => {

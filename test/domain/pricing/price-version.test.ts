@@ -198,6 +198,18 @@ describe('changed in place', () => {
     expect(plan({ amount: null, tiers: null }, customPrice)).toEqual({ kind: 'in_place' });
   });
 
+  test('a client may send back the terms of the other unit kind as they were answered', () => {
+    expect(plan({ amount: '10', price_unit_amount: '0' }, price({ amount: '10' }))).toEqual({
+      kind: 'in_place',
+    });
+    const { amount, price_unit_amount } = customPrice;
+    expect(plan({ amount, price_unit_amount }, customPrice)).toEqual({ kind: 'in_place' });
+    expect(plan({ amount, price_unit_amount: '7' }, customPrice)).toMatchObject({
+      kind: 'new_version',
+      definition: { amount: null, price_unit_config: { amount: '7' } },
+    });
+  });
+
   test('a client may send back what cannot be changed', () => {
     const { type, currency, meter_id } = price();
     expect(plan({ type, currency: currency.toUpperCase(), meter_id } as PriceEdit)).toEqual({
