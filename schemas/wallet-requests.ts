@@ -108,8 +108,8 @@ export const CreateWalletBody = z.object({
 export type CreateWalletBody = z.output<typeof CreateWalletBody>;
 
 /**
- * Absent fields stay unchanged. Metadata is replaced when sent. Currency, type and rates never change: only their current
- * values are accepted.
+ * Absent fields stay unchanged. Metadata is replaced when sent. Currency, type and rates never change: only their
+ * current values are accepted.
  */
 export const UpdateWalletBody = z.object({
   name: name().nullish(),
