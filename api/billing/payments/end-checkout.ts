@@ -13,7 +13,9 @@ import { endingOf } from '../records/checkout-ending.ts';
  * waited for the payment is done or removed (money 11.11). If the paid request cannot be carried out any more,
  * the session fails and the money goes back (11.12). A session whose cancellation or expiry closes the page at
  * the gateway expires, also when the gateway's report of it arrives first (11.15). The caller holds the locks of the
- * payment and its invoice. Returns the invoice whose payment fields are still to be derived; null if there is none.
+ * payment and its invoice. `announce` writes the notification of the payment: after the number of a paid invoice is
+ * assigned, and before its money goes back. Returns the invoice whose payment fields are still to be derived; null if
+ * there is none.
  */
 export async function endCheckout(
   tx: Transaction,
@@ -22,10 +24,14 @@ export async function endCheckout(
   payment: PaymentRecord,
   locked: LockedInvoice | null,
   outcome: 'complete' | 'fail',
+  announce: () => Promise<void> = async () => {},
 ): Promise<LockedInvoice | null> {
   const { scope } = caller;
   const session = await lockActiveCheckoutOf(tx, scope, payment.id);
-  if (session === null) return locked;
+  if (session === null) {
+    await announce();
+    return locked;
+  }
   const change = changed(deps, caller);
   const end = (how: 'complete' | 'fail' | 'expire', reason: string) =>
     endActiveCheckout(tx, scope, session, how, { reason, ...change });
@@ -35,6 +41,7 @@ export async function endCheckout(
     return ending === null ? end('fail', reason) : end('expire', ending);
   };
   if (locked === null || !isGated(locked.invoice)) {
+    await announce();
     await (outcome === 'complete' ? end('complete', reason) : endUnpaid());
     return locked;
   }
@@ -43,10 +50,12 @@ export async function endCheckout(
       const done = await tx.savepoint((inner) =>
         deps.checkoutGates.complete(inner, deps, caller, session, locked),
       );
+      await announce();
       await end('complete', reason);
       return done;
     } catch (error) {
       if (!(error instanceof BillingError)) throw error;
+      await announce();
       await end('fail', error.message);
     }
   } else {

@@ -57,15 +57,17 @@ export async function movePaymentTo(
     payment_status: to,
     ...change,
   });
-  await writeOutboxEvents(tx, [
-    await paymentEvent(tx, isMove ? eventOfStatus(to) : 'payment.updated', caller.scope, moved),
-  ]);
-  const concerned =
-    to === 'SUCCEEDED' || to === 'OVERPAID'
-      ? await endCheckout(tx, deps, caller, moved, locked, 'complete')
-      : to === 'FAILED' || to === 'VOIDED'
-        ? await endCheckout(tx, deps, caller, moved, locked, 'fail')
-        : locked;
+  const announce = async () => {
+    const type = isMove ? eventOfStatus(to) : 'payment.updated';
+    await writeOutboxEvents(tx, [await paymentEvent(tx, type, caller.scope, moved)]);
+  };
+  const isPaid = to === 'SUCCEEDED' || to === 'OVERPAID';
+  if (!isPaid) await announce();
+  const concerned = isPaid
+    ? await endCheckout(tx, deps, caller, moved, locked, 'complete', announce)
+    : to === 'FAILED' || to === 'VOIDED'
+      ? await endCheckout(tx, deps, caller, moved, locked, 'fail')
+      : locked;
   if (concerned === null) return moved;
   const invoice = await reviseInvoicePayment(tx, deps, caller, concerned);
   if (isMove) await followCollection(tx, caller.scope, moved, invoice, change.updated_at);

@@ -81,6 +81,11 @@ describe.each(kinds)('a checkout of $name', ({ open }) => {
       'checkout.session.initiated',
       'checkout.session.completed',
     ]);
+    const { invoice_number } = await invoiceOf(session);
+    const [told] = await api.pool<{ payload: any }[]>`
+      select payload from outbox
+       where entity_id = ${session.checkout_payment_id} and event_type = 'payment.success'`;
+    expect(told!.payload.payment.invoice_number).toBe(invoice_number);
   });
 
   test('cancelled: nothing is left of it, once; money that comes late goes back', async () => {
