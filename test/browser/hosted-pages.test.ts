@@ -1,5 +1,5 @@
 import { describeInBrowser } from '../support/requires.ts';
-import { everyForm, settled } from './inspect.ts';
+import { everyForm, settled, shifts } from './inspect.ts';
 import { startBrowserWorld, type BrowserWorld, type Watched } from './world.ts';
 
 /** The pages that customers open by a link: checkout and portal. */
@@ -46,7 +46,7 @@ describeInBrowser('hosted pages', (executable) => {
     expect(await page.evaluate(kept)).toEqual([]);
     await page.getByRole('table').getByText('$1,234,567.89').waitFor();
     expect(await page.getByRole('timer').textContent()).toMatch(/^\d+:\d\d$/);
-    found.push(...(await everyForm(page, 'checkout-payable')));
+    found.push(...(await shifts(page, 'checkout')), ...(await everyForm(page, 'checkout-payable')));
 
     await page.getByRole('button', { name: 'Decline the card' }).press('Enter');
     await page.getByRole('alert').filter({ hasText: 'declined (card declined)' }).waitFor();
@@ -94,6 +94,7 @@ describeInBrowser('hosted pages', (executable) => {
       const { page, problems } = await visit(here(session.payment_action.url));
       await page.getByRole('heading', { name: title }).waitFor();
       await settled(page);
+      found.push(...(await shifts(page, `checkout-${title}`)));
       found.push(...(await everyForm(page, `checkout-${title}`)), ...problems);
       await page.context().close();
     }

@@ -23,20 +23,36 @@ export async function everyForm(page: Page, path: string): Promise<string[]> {
   const found: string[] = [];
   await page.evaluate(axe.source);
   for (const theme of THEMES)
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-      await page.waitForFunction(isShown, theme);
-      const where = `${path} ${theme} ${width}`;
-      const result = await page.evaluate(checked);
-      found.push(...result.map((problem) => `${where}: ${problem}`));
-      if (SCREENSHOTS !== undefined) await picture(page, where);
-    }
+    for (const width of WIDTHS) found.push(...(await inForm(page, path, theme, width)));
   for (const width of ZOOMED) {
     await page.setViewportSize({ width, height: 450 });
     found.push(...(await overflow(page, `${path} ${width}, magnified`)));
   }
   return found;
+}
+
+/** What axe finds at one width in light and another in dark, chosen by `turn`, and what overflows at any width. */
+export async function twoForms(page: Page, path: string, turn: number): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found: string[] = [];
+  for (const [at, theme] of THEMES.entries())
+    found.push(...(await inForm(page, path, theme, WIDTHS[(turn + at) % WIDTHS.length]!)));
+  return [...found, ...(await everyWidth(page, path))];
+}
+
+async function inForm(
+  page: Page,
+  path: string,
+  theme: (typeof THEMES)[number],
+  width: number,
+): Promise<string[]> {
+  await page.setViewportSize({ width, height: 900 });
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+  await page.waitForFunction(isShown, theme);
+  const where = `${path} ${theme} ${width}`;
+  const result = await page.evaluate(checked);
+  if (SCREENSHOTS !== undefined) await picture(page, where);
+  return result.map((problem) => `${where}: ${problem}`);
 }
 
 /** What overflows, at all widths and magnified. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/requires.ts';
+import { DIALOGS, nameOf, openDialog, prepareDialogs } from './dialogs.ts';
 import { settled } from './inspect.ts';
 import { walkByTab } from './keyboard.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
@@ -9,26 +10,11 @@ import { startBrowserWorld, type BrowserWorld } from './world.ts';
 const table = readFileSync(new URL('../../web/console/routes.ts', import.meta.url), 'utf8');
 const paths = [...table.matchAll(/\{ path: '([^']+)'/g)].map((match) => match[1]!);
 
-/** Buttons that open a dialog, by page. */
-const DIALOGS: readonly (readonly [string, string])[] = [
-  ['/api-keys', 'Create key'],
-  ['/plans', 'New plan'],
-  ['/plans/$id', 'Add entitlement'],
-  ['/plans/$id', 'New version of'],
-  ['/test-clocks', 'New test clock'],
-  ['/webhooks', 'Add endpoint'],
-  ['/connections', 'Connect a gateway'],
-  ['/people', 'Invite person'],
-  ['/wallets/$id', 'Top up'],
-  ['/subscriptions/$id', 'Change quantity'],
-  ['/invoices/$id', 'Credit note'],
-  ['/tasks', 'Import events'],
-];
-
 describeInBrowser('keyboard', (executable) => {
   let shown: BrowserWorld;
   beforeAll(async () => {
     shown = await startBrowserWorld(executable);
+    await prepareDialogs(shown.world);
   });
   afterAll(() => shown?.close());
 
@@ -54,22 +40,23 @@ describeInBrowser('keyboard', (executable) => {
     const { page, problems } = await shown.signedIn();
     const base = page.url().replace(/\/$/, '');
     const found: string[] = [];
-    for (const [path, name] of DIALOGS) {
-      await page.goto(addressOf(base, path));
-      const button = page.getByRole('main').getByRole('button', { name }).first();
-      await button.press('Enter');
-      await page.getByRole('dialog').waitFor();
+    for (const dialog of DIALOGS) {
+      const name = nameOf(dialog);
+      await page.goto(addressOf(base, dialog.path));
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await settled(page);
+      const opener = await openDialog(page, dialog);
       await settled(page);
       for (let presses = 0; presses < 12; presses += 1) {
         await page.keyboard.press('Tab');
-        if (!(await isInDialog(page))) found.push(`${path}, ${name}: the focus leaves the dialog`);
+        if (!(await isInDialog(page))) found.push(`${name}: the focus leaves the dialog`);
       }
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
-      await button
+      await opener
         .and(page.locator(':focus'))
         .waitFor({ timeout: 10_000 })
-        .catch(() => found.push(`${path}, ${name}: the focus does not return`));
+        .catch(() => found.push(`${name}: the focus does not return`));
     }
     expect([...found, ...problems]).toEqual([]);
     await page.context().close();

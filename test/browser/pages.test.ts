@@ -68,8 +68,11 @@ describeInBrowser('pages', (executable) => {
     const { page, problems } = await shown.fresh();
     const found: string[] = [];
     for (const path of FORMS) {
+      await page.setViewportSize({ width: 1440, height: 900 });
       await page.goto(shown.url + path);
       await page.getByRole('heading').first().waitFor();
+      await settled(page);
+      found.push(...(await shifts(page, `signed-out${path}`)));
       found.push(...(await everyForm(page, `signed-out${path}`)));
     }
     expect([...found, ...problems]).toEqual([]);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/requires.ts';
-import { everyForm, settled } from './inspect.ts';
+import { everyForm, settled, shifts } from './inspect.ts';
 import { startBrowserWorld, type BrowserWorld, type Watched } from './world.ts';
 
 /** The paths of the portal's route table. Its file cannot be imported here: it names components. */
@@ -77,9 +77,11 @@ describeInBrowser('portal', (executable) => {
     const found: string[] = [];
     for (const path of PATHS) {
       const id = shown.records.get(path) ?? '';
+      await page.setViewportSize({ width: 1440, height: 900 });
       await page.goto(`${shown.url}/portal${path.replace(/\$\w+/, id)}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await settled(page);
+      found.push(...(await shifts(page, `portal${path}`)));
       found.push(...(await everyForm(page, `portal${path}`)));
     }
     // The figures on the pages are those of the API.

@@ -1,0 +1,88 @@
+import type { Locator, Page } from 'playwright-core';
+import type { PipelineWorld } from '../support/pipeline-world.ts';
+
+/** How a dialog of the console is opened. */
+export interface DialogOpening {
+  /** The page, as in the route table. */
+  readonly path: string;
+  /** Names, or how they begin, of what is pressed one after the other: a button, a link, an entry of a menu. */
+  readonly press: readonly string[];
+}
+
+const opening = (path: string, ...press: string[]): DialogOpening => ({ path, press });
+
+/** The default of a setting can be restored only when another value is stored. */
+const STORED_SETTING = 'payment_retry_config';
+
+/** Stores what some of the dialogs are about. */
+export async function prepareDialogs({ api }: PipelineWorld): Promise<void> {
+  const value = { enabled: true, intervals_days: [3, 7], final_action: 'none' };
+  const { status } = await api.put(`/v1/settings/${STORED_SETTING}`, { value });
+  if (status !== 200) throw new Error(`${STORED_SETTING} is not stored: ${status}`);
+}
+
+/** Dialogs that open without being asked for more, by page. */
+export const DIALOGS: readonly DialogOpening[] = [
+  opening('/', 'Search or jump to'),
+  opening('/', 'Account of', 'Keyboard shortcuts'),
+  opening('/', 'Account of', 'Sessions'),
+  opening('/analytics', 'Save view'),
+  opening('/api-keys', 'Create key'),
+  opening('/audit-log', 'Show '),
+  opening('/audit-log', 'Verify the chain'),
+  opening('/connections', 'Connect a gateway'),
+  opening('/customers/$id', 'Open portal'),
+  opening('/features/$id', 'Archive'),
+  opening('/features/$id', 'Edit'),
+  opening('/invoices/$id', 'Credit note'),
+  opening('/invoices/$id', 'More actions', 'Edit line items'),
+  opening('/invoices/$id', 'More actions', 'Void invoice'),
+  opening('/invoices/$id', 'Payment link'),
+  opening('/invoices/$id', 'Record payment'),
+  opening('/invoices/$id', 'Why this amount'),
+  opening('/people', 'Invite person'),
+  opening('/people', 'Service accounts', 'Add service account'),
+  opening('/plans', 'New plan'),
+  opening('/plans/$id', 'Add entitlement'),
+  opening('/plans/$id', 'Calculate '),
+  opening('/plans/$id', 'New version of'),
+  opening(`/settings?setting=${STORED_SETTING}`, 'Restore default'),
+  opening('/subscriptions/$id', 'Change plan'),
+  opening('/subscriptions/$id', 'Change quantity'),
+  opening('/subscriptions/$id', 'More actions', 'Add addon'),
+  opening('/subscriptions/$id', 'More actions', 'Add coupon'),
+  opening('/subscriptions/$id', 'More actions', 'Cancel subscription'),
+  opening('/subscriptions/$id', 'More actions', 'Pause'),
+  opening('/tasks', 'Export'),
+  opening('/tasks', 'Import events'),
+  opening('/test-clocks', 'New test clock'),
+  opening('/test-clocks/$id', 'Delete'),
+  opening('/wallets/$id', 'Top up'),
+  opening('/webhooks', 'Add endpoint'),
+  opening('/webhooks/$id', 'Delete'),
+  opening('/webhooks/$id', 'Edit'),
+  opening('/webhooks/$id', 'Resend'),
+  opening('/webhooks/$id', 'Rotate secret'),
+];
+
+export const nameOf = ({ path, press }: DialogOpening): string => `${path}, ${press.join(', ')}`;
+
+/** Opens the dialog of the page that is shown. Returns what has the focus when it is closed: of a menu, its button. */
+export async function openDialog(page: Page, { press }: DialogOpening): Promise<Locator> {
+  let opener = page.locator(':focus');
+  for (const name of press) {
+    const named = { name: new RegExp(`^${name}`) };
+    const entry = page.getByRole('menuitem', named);
+    const target = page
+      .getByRole('button', named)
+      .or(page.getByRole('link', named))
+      .or(page.getByRole('tab', named))
+      .or(entry)
+      .first();
+    await target.waitFor();
+    if ((await entry.count()) === 0) opener = target;
+    await target.press('Enter');
+  }
+  await page.getByRole('dialog').waitFor();
+  return opener;
+}
