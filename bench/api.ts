@@ -29,7 +29,7 @@ const MEASURES: readonly Measure[] = [
  */
 export async function run(): Promise<BenchRow[]> {
   const product = await startProduct();
-  const pool = connectPostgres({ url: product.postgresUrl, applicationName: 'bench' });
+  const pool = connectPostgres({ url: product.ownerUrl, applicationName: 'bench' });
   try {
     const [scope] = await pool<Scope[]>`
       select tenant_id, environment_id from api_keys order by created_at limit 1`;

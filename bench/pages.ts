@@ -83,7 +83,7 @@ export async function run({ customers = '100000', events = '1000000' }: BenchOpt
 
 /** Fills the environment. Returns the address of its console. */
 async function fill(product: Product, customers: number, events: number): Promise<string> {
-  const pool = connectPostgres({ url: product.postgresUrl, applicationName: 'bench' });
+  const pool = connectPostgres({ url: product.ownerUrl, applicationName: 'bench' });
   try {
     const [scope] = await pool<Scope[]>`
       select tenant_id, environment_id from api_keys order by created_at limit 1`;
@@ -128,22 +128,27 @@ async function contractsOf({ api }: Product, pool: Pool): Promise<void> {
     line_items: [{ display_name: 'Set-up', amount: '49', quantity: '1' }],
   });
   await pool.begin(async (tx) => {
-    await tx`set local session_replication_role = replica`;
-    for (const table of COPIED)
+    for (const table of COPIED) {
+      await tx`alter table ${tx(table)} disable trigger user`;
       await tx`
         insert into ${tx(table)}
         select (jsonb_populate_record(made, ids.of_copy || jsonb_build_object(
-                 'customer_id', c.id, 'invoice_number', 'N-' || c.external_id, 'idempotency_key', null))).*
+                 'customer_id', c.id, 'idempotency_key', null,
+                 'invoice_number', (to_jsonb(made) ->> 'invoice_number') || '-' || c.external_id))).*
           from ${tx(table)} made, customers c,
                lateral (select jsonb_object_agg(key, left(value, -12) || right(c.id, 12)) as of_copy
                           from jsonb_each_text(to_jsonb(made))
-                         where key in ('id', 'subscription_id', 'invoice_id') and value is not null) ids
+                         where key = any(${OWN_IDS}) and value is not null) ids
          where made.customer_id = ${first} and c.id <> ${first}
            and c.tenant_id = made.tenant_id and c.environment_id = made.environment_id`;
+      await tx`alter table ${tx(table)} enable trigger user`;
+    }
   });
   for (const table of COPIED) await pool.unsafe(`vacuum analyze ${table}`);
 }
 
+/** Columns with ids of copied rows. */
+const OWN_IDS = ['id', 'subscription_id', 'subscription_line_item_id', 'invoice_id'];
 const COPIED = [
   'subscriptions',
   'subscription_line_items',

@@ -26,6 +26,8 @@ export interface Instance {
   /** The first person and the token that sets their password; null after the first start. */
   readonly firstPerson: { readonly email: string; readonly token: string } | null;
   readonly postgresUrl: string;
+  /** The same database for its owner, who migrates it. */
+  readonly ownerUrl: string;
   /** The same database for the login that is the API's role; undefined where none was given. */
   readonly apiPostgresUrl: string | undefined;
   readonly clickhouseUrl: string;
@@ -107,6 +109,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const through = options.through ?? ((_engine, url) => url);
     const found = {
       postgresUrl: through('postgres', postgresUrl),
+      ownerUrl: through('postgres', ownerUrl),
       apiPostgresUrl: apiUrl === undefined ? undefined : through('postgres', apiUrl),
       clickhouseUrl: through('clickhouse', clickhouseUrl),
     };
