@@ -38,27 +38,37 @@ const RANGE_NAMES: Readonly<Record<PortalRange, string>> = {
 export function View() {
   const { usage_page } = usePortal();
   const { parts } = usage_page;
-  const before = parts.slice(0, Math.max(0, parts.indexOf('current_usage')));
-  const included = parts.includes('current_usage') ? <Included /> : null;
+  const isIncludedFirst = parts[0] === 'current_usage';
+  const hasIncluded = parts.includes('current_usage');
+  const hasDays = parts.some((part) => part !== 'current_usage');
+  const entitled = useQuery({
+    ...entitlementsQuery(),
+    enabled: hasIncluded || usage_page.only_included,
+  });
+  const days = useDays(usage_page, hasDays);
+  const awaitsDays = days.query.isLoading || (usage_page.only_included && entitled.isLoading);
+  const included = hasIncluded ? <Included isHidden={!isIncludedFirst && awaitsDays} /> : null;
   return (
     <Page
       title="Usage"
       description="Usage is counted as it arrives; the newest may be missing for some seconds."
     >
       <Stack>
-        {before.length === 0 ? included : null}
-        {parts.some((part) => part !== 'current_usage') ? <OfDays shown={usage_page} /> : null}
-        {before.length === 0 ? null : included}
+        {isIncludedFirst ? included : null}
+        {hasDays ? (
+          <OfDays shown={usage_page} days={days} isHidden={isIncludedFirst && entitled.isLoading} />
+        ) : null}
+        {isIncludedFirst ? null : included}
       </Stack>
     </Page>
   );
 }
 
-function Included() {
+function Included({ isHidden }: { readonly isHidden: boolean }) {
   const zone = useZone();
   const query = useQuery(entitlementsQuery());
   return (
-    <Section title="Included usage">
+    <Section title="Included usage" isHidden={isHidden}>
       <Loaded query={query} what="what your plans include">
         {({ features }) =>
           features.length === 0 ? (
@@ -74,7 +84,8 @@ function Included() {
   );
 }
 
-function OfDays({ shown }: { readonly shown: PortalUsagePage }) {
+/** The days of the address, and what was used in them. */
+function useDays(shown: PortalUsagePage, isShown: boolean) {
   const zone = useZone();
   const [state, setState] = useUrlState(STATE);
   // Fixed while the page is open: a range that moves with every render would never be loaded.
@@ -91,11 +102,23 @@ function OfDays({ shown }: { readonly shown: PortalUsagePage }) {
           signal,
         }),
       ),
-    enabled: range !== null,
+    enabled: isShown && range !== null,
     placeholderData: keepPreviousData,
   });
+  return { state, setState, chosen, range, isOneDay, query };
+}
+
+function OfDays({
+  shown,
+  days: { state, setState, chosen, range, isOneDay, query },
+  isHidden,
+}: {
+  readonly shown: PortalUsagePage;
+  readonly days: ReturnType<typeof useDays>;
+  readonly isHidden: boolean;
+}) {
   return (
-    <Section title={isOneDay ? 'By hour' : 'By day'}>
+    <Section title={isOneDay ? 'By hour' : 'By day'} isHidden={isHidden}>
       <FilterBar>
         <ChoiceFilter
           label="Days"

@@ -60,14 +60,17 @@ export function Page({
 export function Section({
   title,
   actions,
+  isHidden = false,
   children,
 }: {
   readonly title: string;
   readonly actions?: ReactNode;
+  /** While the section above is loaded, which would move this one. */
+  readonly isHidden?: boolean;
   readonly children: ReactNode;
 }) {
   return (
-    <section className={styles.section}>
+    <section className={styles.section} hidden={isHidden}>
       <div className={styles.sectionHeader}>
         <h2>{title}</h2>
         {actions}
