@@ -293,7 +293,7 @@ describeInBrowser('the console', (executable) => {
     await goTo(page, 'Events', hands);
     const command = await page.getByRole('region', { name: 'Command' }).innerText();
     // The customer follows a clock: its events have the time of that.
-    await hands.press(page.getByRole('link', { name: 'October, 1 Oct 2026' }));
+    await hands.press(page.getByRole('link', { name: 'October (1 Oct 2026)' }));
     await runInShell('sh', [
       '-c',
       command.replace('YOUR_API_KEY', key).replace(shown.url, edgeUrl).replace('curl', 'curl -sSf'),

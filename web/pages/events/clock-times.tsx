@@ -37,7 +37,7 @@ export function ClockTimes({ clocks }: { readonly clocks: Clocks }) {
             resetScroll={false}
           >
             <span>
-              <bdi>{name ?? 'Test clock'}</bdi>, {formatDay(now, 'UTC')}
+              <bdi>{name ?? 'Test clock'}</bdi> ({formatDay(now, 'UTC')})
             </span>
           </ButtonLink>
         ))}
