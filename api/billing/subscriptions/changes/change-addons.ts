@@ -21,7 +21,7 @@ export async function changeAddons(
   caller: Caller,
   subscription: SubscriptionRow,
   params: AddonChangeParams,
-  { at, association_id = null, attached }: Pick<How, 'at' | 'association_id' | 'attached'>,
+  { at, association_id = null, onAttached }: Pick<How, 'at' | 'association_id' | 'onAttached'>,
 ): Promise<AddonModification> {
   if (params.action === 'add') {
     const request = required(params.add, 'add');
@@ -29,7 +29,7 @@ export async function changeAddons(
     const { addon, change } = await planAttachment(tx, deps, caller, subscription, asked, at);
     const behavior = request.proration_behavior;
     await writeAttachment(tx, deps, caller, subscription, addon, behavior, at);
-    attached?.(addon.association);
+    onAttached?.(addon.association);
     return modification(subscription, change.swaps, request.proration_behavior);
   }
   const request = required(params.remove, 'remove');

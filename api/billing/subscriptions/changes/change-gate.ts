@@ -21,10 +21,10 @@ export interface How {
   readonly at: string;
   /** The draft that was paid for it. */
   readonly paid?: InvoiceRecord | null;
-  /** Told what the change costs. */
-  readonly seen?: (settled: SettledChange) => void;
-  /** Told of the addon that the change attaches. */
-  readonly attached?: (association: AddonAssociationRow) => void;
+  /** Called with the charges and credits of the change. */
+  readonly onSettled?: (settled: SettledChange) => void;
+  /** Called with the addon that the change attaches. */
+  readonly onAttached?: (association: AddonAssociationRow) => void;
   /** The id of the association that the request was answered with. */
   readonly association_id?: string | null;
 }
@@ -44,7 +44,7 @@ export async function assertNoCheckout(
 /** Runs the change inside a savepoint, undoes it, and returns what it was and what it costs. */
 export async function triedChange<Result>(
   tx: Transaction,
-  work: (inner: Transaction, seen: (settled: SettledChange) => void) => Promise<Result>,
+  work: (inner: Transaction, onSettled: (settled: SettledChange) => void) => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly settled: SettledChange | null }> {
   const undo = new Error('rollback of a tried change');
   let settled: SettledChange | null = null;

@@ -40,34 +40,34 @@ type Outcome = Omit<ChangedPlan, 'subscription'>;
 type Changed = Omit<Outcome, 'checkout_session'>;
 
 /**
- * The effects of the change (billing 14.2). Executes the change and rolls it back. `seen` is told what the change
- * charges and credits.
+ * The effects of the change (billing 14.2). Executes the change and rolls it back. `onSettled` is called with
+ * the charges and credits.
  */
 export async function previewPlanChange(
   deps: BillingDeps,
   caller: Caller,
   id: string,
   body: ChangePlanBody,
-  seen?: (settled: SettledChange) => void,
+  onSettled?: (settled: SettledChange) => void,
 ): Promise<ChangedPlan> {
   const outcome = await rolledBack(deps, async (tx) => {
     const subscription = await lockSubscription(tx, caller.scope, id);
-    const how = { isPreview: true, at: isoTime(deps.clock.now()), ...(seen && { seen }) };
+    const how = { isPreview: true, at: isoTime(deps.clock.now()), ...(onSettled && { onSettled }) };
     return await request(tx, deps, caller, subscription, body, how);
   });
   return await answered(deps, caller, id, { ...outcome, checkout_session: null });
 }
 
 /**
- * Changes the plan now, or schedules the change for the end of the period (billing 14.2). `seen` is told what the
- * change charges and credits.
+ * Changes the plan now, or schedules the change for the end of the period (billing 14.2). `onSettled` is called
+ * with the charges and credits.
  */
 export async function executePlanChange(
   deps: BillingDeps,
   caller: Caller,
   id: string,
   body: ChangePlanBody,
-  seen?: (settled: SettledChange) => void,
+  onSettled?: (settled: SettledChange) => void,
 ): Promise<ChangedPlan> {
   const { session, ...outcome } = await runCommand<Requested>(deps, 'subscription', async () => {
     refuseContradictions(body);
@@ -80,7 +80,11 @@ export async function executePlanChange(
       const gated =
         body.checkout == null ? null : await gateOf(tx, deps, caller, subscription, body);
       if (gated !== null) return gated;
-      const how = { isPreview: false, at: isoTime(deps.clock.now()), ...(seen && { seen }) };
+      const how = {
+        isPreview: false,
+        at: isoTime(deps.clock.now()),
+        ...(onSettled && { onSettled }),
+      };
       const done = await request(tx, deps, caller, subscription, body, how);
       failpoint('api.change_plan.before_commit');
       return { ...done, session: null };
@@ -102,11 +106,11 @@ async function gateOf(
   subscription: SubscriptionRow,
   { checkout, ...body }: ChangePlanBody,
 ): Promise<Requested | null> {
-  const tried = await triedChange(tx, (inner, seen) =>
+  const tried = await triedChange(tx, (inner, onSettled) =>
     request(inner, deps, caller, subscription, body, {
       isPreview: true,
       at: isoTime(deps.clock.now()),
-      seen,
+      onSettled,
     }),
   );
   const session = await openChangeGate(tx, deps, caller, checkout!, tried.settled, {
@@ -233,7 +237,7 @@ async function request(
   const swaps = isBilledNow(subscription, effective_at) ? change.swaps : [];
   const operation = { subscription, swaps, proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);
-  how.seen?.(settled);
+  how.onSettled?.(settled);
   if (isPreview) {
     const invoices = await previewedInvoices(tx, caller.scope, settled);
     return {

@@ -28,9 +28,9 @@ export async function previewSubscriptionChange(
   body: SubscriptionChangeBody,
 ): Promise<PreviewedSubscriptionChange> {
   const asked = await changeAsked(deps, caller, id, body);
-  const seen: SettledChange[] = [];
-  const change = await previewPlanChange(deps, caller, id, asked, (cost) => seen.push(cost));
-  const settled = seen.at(-1) ?? null;
+  const costs: SettledChange[] = [];
+  const change = await previewPlanChange(deps, caller, id, asked, (cost) => costs.push(cost));
+  const settled = costs.at(-1) ?? null;
   const subscription = settled?.operation.restarted ?? change.subscription;
   return {
     subscription_id: id,
@@ -61,10 +61,10 @@ export async function executeSubscriptionChange(
   body: SubscriptionChangeBody,
 ): Promise<ExecutedSubscriptionChange> {
   const asked = await changeAsked(deps, caller, id, body);
-  const seen: SettledChange[] = [];
-  const change = await executePlanChange(deps, caller, id, asked, (cost) => seen.push(cost));
+  const costs: SettledChange[] = [];
+  const change = await executePlanChange(deps, caller, id, asked, (cost) => costs.push(cost));
   const { from_plan, to_plan, is_scheduled, subscription } = change;
-  const settled = seen.at(-1) ?? null;
+  const settled = costs.at(-1) ?? null;
   const { billing_anchor, current_period_start, current_period_end } =
     settled?.operation.subscription ?? subscription;
   const before = { ...subscription, billing_anchor, current_period_start, current_period_end };

@@ -121,7 +121,7 @@ export async function modify(
       const how = {
         isPreview: false,
         at: isoTime(deps.clock.now()),
-        attached: (row: AddonAssociationRow) => void (association = row),
+        onAttached: (row: AddonAssociationRow) => void (association = row),
       };
       const changed_resources = await applyAndTell(tx, deps, caller, subscription, body, how);
       failpoint('api.modify_subscription.before_commit');
@@ -152,9 +152,9 @@ async function gateOf(
   { checkout, ...body }: ModifySubscriptionBody,
 ): Promise<Modified | null> {
   let association: AddonAssociationRow | null = null;
-  const attached = (row: AddonAssociationRow) => void (association = row);
-  const tried = await triedChange(tx, (inner, seen) =>
-    apply(inner, deps, caller, subscription, body, { ...previewing(deps), seen, attached }),
+  const onAttached = (row: AddonAssociationRow) => void (association = row);
+  const tried = await triedChange(tx, (inner, onSettled) =>
+    apply(inner, deps, caller, subscription, body, { ...previewing(deps), onSettled, onAttached }),
   );
   const waiting = association as AddonAssociationRow | null;
   const session = await openChangeGate(tx, deps, caller, checkout!, tried.settled, {
@@ -241,7 +241,7 @@ async function apply(
         proration_behavior: 'create_prorations',
       } as const;
       const settled = await settleChange(deps, tx, caller, operation, at);
-      how.seen?.(settled);
+      how.onSettled?.(settled);
       const line_items = changedLines(swaps, {
         isPreview,
         openEnd: subscription.current_period_end,
@@ -273,7 +273,7 @@ async function apply(
         proration_behavior,
       };
       const settled = await settleChange(deps, tx, caller, operation, at);
-      how.seen?.(settled);
+      how.onSettled?.(settled);
       const line_items = changedLines(swaps, { isPreview, openEnd: null });
       const invoices = isPreview
         ? await previewedInvoices(tx, caller.scope, settled)
