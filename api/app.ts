@@ -68,7 +68,7 @@ export interface ApiOptions {
   readonly sendsEmail?: boolean;
   /** `invited` disables creating a tenant by signing up. */
   readonly signUp?: 'open' | 'invited';
-  /** For so long after a login a person need not confirm the password again. */
+  /** How long after a login a person need not confirm the password again. */
   readonly recentLoginMinutes?: number;
   readonly supportChatSecret?: string | null;
   /** False disables the document and its page. */

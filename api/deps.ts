@@ -111,7 +111,7 @@ export interface BillingSettings {
   readonly webhook_delivery_days?: number;
   /** Whether the test gateway works in production environments; absent: no. */
   readonly test_gateway_in_production?: boolean;
-  /** Where Stripe is; absent: at Stripe. For tests. */
+  /** Address of a replacement for Stripe, for tests; absent: Stripe itself. */
   readonly stripe_api_url?: string;
 }
 

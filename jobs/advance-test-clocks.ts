@@ -62,7 +62,7 @@ type ClockJob<Deps> = Job<Deps> & { readonly ofCustomers: OfCustomers };
 const isOfCustomers = <Deps>(job: Job<Deps>): job is ClockJob<Deps> =>
   job.ofCustomers !== undefined;
 
-/** The work of a job when the clock has been moved to `to`, at most the next instant of all jobs. */
+/** The predicted work of a job at `to`, which is not after the next instant of any job. */
 const atNext = (work: DueWork, to: string): DueWork =>
   work.next === null || work.next > to ? work : { ...work, due: '1', next: null };
 
@@ -72,7 +72,7 @@ class Advance<Deps extends BillingDeps> {
   /** The jobs that work on customers, in their usual order. */
   readonly #jobs: readonly ClockJob<Deps>[];
   readonly #totals: { instants: number; advanced: number; failed: number };
-  /** What the last reading said about the instant that a clock was then moved to. */
+  /** By clock: the work that the last reading predicted for the instant to which the clock was then moved. */
   readonly #foreseen = new Map<string, { readonly at: string; readonly work: DueWork[] }>();
 
   constructor(
@@ -120,9 +120,10 @@ class Advance<Deps extends BillingDeps> {
   }
 
   /**
-   * Runs the jobs with due work until none of them leaves work that it can do, then the jobs without instants, and
-   * all again if those made work. Reads what is due after each pass; what is found first was read at the instant
-   * before. `work`: what the last reading found.
+   * Does everything that is due at the clock's time. A pass runs the jobs with due work; then what is due is
+   * read again. When a pass changes nothing, the jobs without instants run once; if they cause new work, the
+   * passes begin again. The first pass uses what was read at the previous instant. Returns what the last
+   * reading found as `work`.
    */
   async #instant(
     clock: AdvancingClock,
@@ -155,7 +156,7 @@ class Advance<Deps extends BillingDeps> {
     return this.#jobs.some((each) => each.name === name && 'dueTimes' in each.ofCustomers);
   }
 
-  /** Null if this run has not read it, or found no due work: then it is read. */
+  /** The predicted work at the clock's time; null if this run predicted none, so that it must be read. */
   #foreseenFor(clock: AdvancingClock): DueWork[] | null {
     const foreseen = this.#foreseen.get(clock.id);
     this.#foreseen.delete(clock.id);

@@ -48,7 +48,7 @@ function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Tu
   const tried = new Set<string>();
   return async () => {
     const page = await dueCollections(deps.pool, scope, run, PAGE);
-    // One that fails stays due; a page of nothing else ends the turns of this run.
+    // A failed charge stays due. When a page has only failed charges, the turns of this run end.
     const due = page.filter(({ invoice_id }) => !tried.has(invoice_id));
     await Promise.all(
       due.map(async ({ invoice_id }) => {
@@ -69,7 +69,7 @@ function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Tu
 }
 
 /**
- * Cancels subscriptions whose last charge failed. The mark is taken away after the cancellation: a killed run is
+ * Cancels subscriptions whose last charge failed. The mark is removed after the cancellation: a killed run is
  * repeated, and a subscription that cannot be cancelled any more keeps no mark.
  */
 async function cancelPending(deps: BillingDeps, scope: Scope, run: JobRun): Promise<number> {

@@ -60,7 +60,7 @@ function pages(
   };
 }
 
-/** Measures a page; the answer writes its changes and returns their number. */
+/** Measures a page. Returns a function that writes the changes and returns their number. */
 type Evaluation = (
   deps: BillingDeps,
   run: JobRun,

@@ -99,7 +99,7 @@ const Config = z.object({
   BOOTSTRAP_API_KEY: z.string().min(24).max(200).optional(),
   /** Whether strangers may sign up a tenant of their own. Unset: `open` on loopback, else `invited`. */
   SIGN_UP: z.enum(['open', 'invited']).optional(),
-  /** For so many minutes after a login a person need not confirm the password for keys, rights and refunds. */
+  /** Minutes after a login in which a person need not confirm the password for keys, rights and refunds. */
   RECENT_LOGIN_MINUTES: z.coerce.number().int().min(1).max(1440).default(15),
   /** The largest values that a tenant may give its own limits: `production=5,max_users=50`. */
   TENANT_LIMITS_MAX: tenantLimits,
@@ -140,7 +140,10 @@ const Config = z.object({
     .string()
     .default('')
     .transform((list) => list.split(',').flatMap((entry) => entry.trim() || [])),
-  /** For so many days after its last attempt a delivery of a notification is listed; its attempts for 30 days. */
+  /**
+   * Days for which a delivery of a notification is listed after its last attempt. Attempts are listed for 30
+   * days.
+   */
   WEBHOOK_DELIVERY_DAYS: z.coerce.number().int().min(7).max(3_650).default(90),
   /**
    * Whether the built-in test gateway, which moves no money, works in production environments too; invoices are

@@ -29,7 +29,7 @@ interface ClientOptions extends ServerOptions {
   readonly onOpen?: () => void;
   /** Called when the connection has ended, for any reason. */
   readonly onClose?: () => void;
-  /** With it the connection is kept however long nothing is sent. */
+  /** True keeps the connection open, however long nothing is sent. */
   readonly onNotification?: (channel: string, payload: string) => void;
 }
 

@@ -14,7 +14,7 @@ const IDLE_MS = 60_000;
 /** What Postgres remembers for the statements of a connection ends with it. */
 const LIFE_MS = 30 * 60_000;
 
-/** For the end of a connection that is not in use to be confirmed. */
+/** Time limit for the confirmation that an unused connection has ended. */
 const CLOSE_SECONDS = 1;
 
 interface Lane {

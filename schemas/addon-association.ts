@@ -65,7 +65,7 @@ export type AddonAssociation = z.infer<typeof AddonAssociation>;
 export const AttachedAddon = AddonAssociation.extend({
   /** Where the addon is paid; it is `pending` until then. Null if it counts already. */
   checkout_session: CheckoutSession.nullable(),
-  /** As it is with the addon. */
+  /** The subscription after the change. */
   subscription: Subscription,
 }).meta({ id: 'AttachedAddon' });
 export type AttachedAddon = z.infer<typeof AttachedAddon>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant, matching } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
-/** What a link of the chain of hashes shows when it is computed again. */
+/** Faults that a verification of the chain of hashes can find. */
 export const CHAIN_PROBLEMS = [
   'the row was changed',
   'the row is missing',
@@ -74,7 +74,7 @@ export const AuditLogSearch = searchSchemas({
   }),
 });
 
-/** From which link on: `verified_to` of the part before. */
+/** The last link that is verified already: `verified_to` of the previous part. */
 export const AuditChainQuery = z.object({
   after: matching(/^\d+$/, 15, 'must be a whole number').transform(Number).optional(),
 });
@@ -82,18 +82,15 @@ export const AuditChainQuery = z.object({
 /** A part of the tenant's chain, computed again. Parts follow each other until `verified_to` is `length`. */
 export const AuditChainPart = z
   .object({
-    /** Links that hold, counted from the first one of the chain. */
+    /** Number of valid links from the start of the chain. */
     verified_to: z.int(),
     /** Links of the chain. */
     length: z.int(),
-    /**
-     * Hash of the last link that holds: compare it with a copy that is stored elsewhere to detect a rewritten
-     * chain.
-     */
+    /** Hash of the last valid link: compare it with a copy that is stored elsewhere to detect a rewritten chain. */
     head: z.string(),
-    /** Time of the last row that holds; null if there is none. */
+    /** Time of the last valid row; null if there is none. */
     verified_until: instant.nullable(),
-    /** The first place that does not hold; later links prove nothing. */
+    /** The first fault; links after it prove nothing. */
     broken: z
       .object({
         /** Null for a row without a link. */

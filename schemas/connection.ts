@@ -21,7 +21,7 @@ const perEntity = <Value extends z.ZodType>(value: Value) =>
     Value
   >;
 
-/** What scheduled exports over the connection take where their `job_config` is silent. */
+/** Defaults of scheduled exports over the connection, for fields that their `job_config` omits. */
 const S3Export = z.object({
   bucket: bucket.nullish(),
   region: text(64).nullish(),

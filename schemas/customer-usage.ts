@@ -30,7 +30,7 @@ export const CustomerUsageQuery = z.object({
 export const OneCustomerUsageQuery = z.object(filters);
 export type CustomerUsageFilter = z.output<typeof OneCustomerUsageQuery>;
 
-/** A quota for windows of time as it stands now. Amounts are decimal text. */
+/** The current state of a quota for windows of time. Amounts are decimal text. */
 export const QuotaSlot = z
   .object({
     subscription_id: z.string(),
@@ -51,7 +51,7 @@ export type QuotaSlot = z.infer<typeof QuotaSlot>;
 export const FeatureUsage = z
   .object({
     feature: Feature,
-    /** Null means no limit. With quotas, that of the slot of which most is used; so are the next figures. */
+    /** Null means no limit. With quotas, this and the next figures are those of the slot with the highest use. */
     total_limit: z.number().nullable(),
     is_unlimited: z.boolean(),
     /** Usage of the running reset window, or of the window of the quota. */

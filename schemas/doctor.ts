@@ -10,7 +10,7 @@ export const HealthCheck = z.object({
   state: z.enum(HEALTH_STATES),
   /** The finding, in a few words. */
   found: z.string(),
-  /** What mends it; null if nothing is wrong. */
+  /** How to fix it; null if nothing is wrong. */
   mend: z.string().nullable(),
 });
 export type HealthCheck = z.infer<typeof HealthCheck>;

@@ -43,7 +43,10 @@ const JPEG_FRAMES: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2]);
 const JPEG_TABLES: ReadonlySet<number> = new Set([0xc4, 0xdb, 0xdd]);
 const ADOBE = 0xee;
 
-/** Null if the segments are not those of a JPEG image. It is shown as its pixels lie, without camera notes. */
+/**
+ * Null if the segments are not those of a JPEG image. Metadata of the camera is removed, including the
+ * orientation, so the pixels are shown in their stored order.
+ */
 export function jpegWithoutExtras(bytes: Uint8Array): BareImage | null {
   const view = viewOf(bytes);
   if (bytes[0] !== 0xff || bytes[1] !== JPEG_START) return null;

@@ -70,7 +70,7 @@ export const CreateInvoiceBody = z
     customer_id: id,
     subscription_id: optionalId,
     currency,
-    /** Of a subscription: one billing period; both absent means the current one. */
+    /** The billing period of a subscription; both absent means the current one. */
     period_start: time.nullish(),
     period_end: time.nullish(),
     billing_reason: optionalOneOf(BILLING_REASONS),
@@ -110,7 +110,7 @@ export type CreateInvoiceBody = z.output<typeof CreateInvoiceBody>;
 export const UpdateInvoiceBody = z
   .object({
     metadata: metadata.nullish(),
-    /** Null: by the payment terms again. */
+    /** Null: derived from the payment terms again. */
     due_date: time.nullish(),
     invoice_pdf_url: address,
     /** Derives the coupons of a draft again, and with them taxes and totals. */
@@ -172,7 +172,7 @@ export const ModifyInvoiceBody = z
   .meta({ id: 'ModifyInvoice' });
 export type ModifyInvoiceBody = z.output<typeof ModifyInvoiceBody>;
 
-/** Notifications of an invoice that a caller can have sent again. */
+/** Notifications of an invoice that a caller can request again. */
 export const NOTIFIED_INVOICE_EVENTS = [
   'invoice.update.finalized', 'invoice.update.payment', 'invoice.update.voided',
   'invoice.communication.triggered',

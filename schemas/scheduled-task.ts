@@ -10,7 +10,7 @@ const ExportMetadataField = z.object({
   column_name: text().nullish(),
 });
 
-/** Destination and format of an export; what is not said is that of the connection (`sync_config.s3`). */
+/** Destination and format of an export; omitted fields are those of the connection (`sync_config.s3`). */
 export const S3JobConfigBody = z
   .object({
     bucket: bucket.nullish(),

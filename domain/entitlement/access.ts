@@ -41,8 +41,8 @@ export function hasAccess(
 }
 
 /**
- * The same for a feature with quotas for windows of time (money 7.1): the slot of which the greatest share is
- * used speaks for it. A used-up slot denies access unless the limit is soft.
+ * The same for a feature with quotas for windows of time (money 7.1): the slot with the highest share of use
+ * decides. A used-up slot denies access unless the limit is soft.
  */
 export function summarizeQuotas(
   { is_enabled, is_soft_limit }: Pick<EffectiveEntitlement, 'is_soft_limit' | 'is_enabled'>,

@@ -41,7 +41,7 @@ interface SlotWindow extends QuotaWindow {
 export interface QuotaUsage {
   /** In the order in which they were opened. */
   readonly windows: readonly SlotWindow[];
-  /** What is billed of each moment, in their order: usage beyond the quotas, and usage outside of windows. */
+  /** The billed part of each moment, in their order: usage beyond the quotas, and usage outside of windows. */
   readonly billed: readonly Decimal[];
   /** Whether a window covers the moment. */
   readonly covered: readonly boolean[];
@@ -144,7 +144,7 @@ function use(window: OpenWindow, quantity: Decimal, at: number): Decimal {
 const once = (changes: readonly Decimal[], quantity: Decimal): Decimal =>
   quantity.gte(0) ? Decimal.max(...changes) : Decimal.min(...changes);
 
-/** The slots in force at instants that are asked in ascending order, by the key of their windows. */
+/** The slots in force at an instant, by the key of their windows. Call it with ascending instants. */
 function slotsInForce(
   grants: readonly QuotaGrant[],
 ): (at: number) => ReadonlyMap<string, QuotaSlot> {
@@ -242,7 +242,7 @@ export interface QuotaLine {
   readonly windowOf: (at: number) => string | null;
 }
 
-/** What is billed of each line: all lines of a meter use its quotas in the order of time, then of line ids. */
+/** The billed part of each line: all lines of a meter use its quotas in the order of time, then of line ids. */
 export function shareQuotas(
   grants: readonly QuotaGrant[],
   schedule: BillingRhythm,

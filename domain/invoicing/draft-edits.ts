@@ -94,8 +94,8 @@ function latestId(id: string, renamed: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Whether the rows of the invoice stand: a person or another command wrote them, and no computation rates them
- * again. A revision above 0 is an invoice that an operation made of its own rows.
+ * Whether computations keep the rows of the invoice, because a person or another command wrote them. A revision
+ * above 0 is an invoice that an operation made of its own rows.
  */
 export const hasStandingRows = (invoice: {
   readonly invoice_type: InvoiceType;

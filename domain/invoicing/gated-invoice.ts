@@ -13,7 +13,7 @@ export const CHECKOUT_SOURCE = 'checkout';
 export const isGated = (invoice: Gateable): boolean =>
   invoice.invoice_status === 'DRAFT' && invoice.source_type === CHECKOUT_SOURCE;
 
-/** 409 while a checkout session decides over the invoice: nobody else changes, issues, pays or voids it. */
+/** 409 while the invoice waits for a checkout session: only the session may change, issue, pay or void it. */
 export function assertNotGated(invoice: Gateable): void {
   if (!isGated(invoice)) return;
   const message = 'A checkout session is active for this invoice; cancel the session first.';

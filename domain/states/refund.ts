@@ -17,8 +17,9 @@ export type RefundTrigger = (typeof REFUND_TRIGGERS)[number];
 /**
  * Money-semantics 21.4. `record`: the refund was made at the gateway (9.8). A refund to a wallet also moves by
  * `succeed`, in its own transaction. A second gateway delivery for a settled refund is ignored, and so is every
- * delivery after a success. `cancel`: somebody has cancelled the refund at the gateway; only the gateway knows
- * whether it has begun. A retry creates a new row and the failed row stays. The row stores whether it was retried.
+ * delivery after a success. `cancel`: the refund was cancelled at the gateway; only the gateway knows whether
+ * the refund had begun. A retry creates a new row and the failed row stays. The row stores whether it was
+ * retried.
  */
 export const refundMachine: StateMachine<RefundStatus, RefundTrigger> = {
   noun: 'refund',

@@ -55,8 +55,9 @@ export function outsidePauses(period: Period, pauses: readonly PausedTime[]): Pe
 }
 
 /**
- * Cells of a period that its pauses made longer: those of the period as it was, where every time after a
- * pause is later by it. The anchor has moved with the end of the period.
+ * The cells of a period that pauses have made longer. They are computed for the period without its pauses; then
+ * every time after a pause is moved later by the length of that pause. The anchor has moved with the end of the
+ * period, so it is moved back first.
  */
 function longerCells(
   schedule: BillingSchedule,
@@ -86,9 +87,9 @@ function longerCells(
 }
 
 /**
- * The anchor of the grid of a period as it was. The moved anchor keeps only the end of the period, and a boundary
- * on the last day of a short month does not tell the day of the anchor: from 30 September, the boundary before is
- * 30 August, where the period began on 31 August. The start is then the boundary that has the day.
+ * The anchor of the grid of a period without its pauses: its end, or its start where the end has lost the day
+ * of the month. For example, a period from 31 August ends on 30 September; counted back from there it would
+ * begin on 30 August. The start has the day, so it is the anchor.
  */
 function anchorOf(schedule: BillingSchedule, period: Period, end: Instant): Instant {
   const fromStart = { ...schedule, billing_anchor: period.start, start_date: period.start };
@@ -97,7 +98,7 @@ function anchorOf(schedule: BillingSchedule, period: Period, end: Instant): Inst
   return isWhole ? period.start : end;
 }
 
-/** The period after the pauses were put into it. */
+/** The period with the pauses inserted. */
 function later({ start, end }: Period, pauses: readonly Period[]): Period {
   let [from, to] = [start, end];
   for (const pause of pauses) {

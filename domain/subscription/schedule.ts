@@ -32,10 +32,10 @@ export interface ScheduledSubscription extends BillingSchedule {
 
 /**
  * The billed periods at an instant, by default those of the current period: from the start, from the end of the
- * trial, because trial time is never billed (billing 1.6, 10.4), or from the plan change that restarted them (14.2).
- * Periods that began before a pause moved the anchor keep the one that they had (12.4).
- * While the trial runs, these are the periods that follow it. A grid that a plan change has ended goes on beyond its
- * end: the uncut cell is what a slice is measured by.
+ * trial, because trial time is never billed (billing 1.6, 10.4), or from the plan change that restarted them
+ * (14.2). Periods that began before a pause moved the anchor keep the one that they had (12.4). While the trial
+ * runs, these are the periods that follow it. The grid continues beyond a plan change that ended it, because a
+ * slice is a share of an uncut cell.
  */
 export function paidSchedule(
   subscription: ScheduledSubscription,
@@ -49,9 +49,9 @@ export function paidSchedule(
 }
 
 /**
- * The grid of terms and allowances that are longer than a billing period: neither a plan change nor a pause moves it
- * (billing 4, 6.4, 14.2). A billing period belongs to the term that contains its start, so a term whose periods were
- * later by less than one of them still has as many of them.
+ * The grid of terms and allowances that are longer than a billing period: neither a plan change nor a pause
+ * moves it (billing 4, 6.4, 14.2). A billing period belongs to the term that contains its start, so the number
+ * of periods in a term stays the same if a change moves them by less than one period.
  */
 export const longTermSchedule = (subscription: ScheduledSubscription): BillingSchedule =>
   scheduleOfPart(subscription, 0, '');
@@ -106,8 +106,9 @@ const restartsOf = ({ earlier_plans }: ScheduledSubscription): readonly EarlierP
   earlier_plans.filter(({ restarts }) => restarts);
 
 /**
- * The anchors before a pause moved them, when a period that begins at `until` is the first on the moved one. A second
- * pause in one period adds nothing: the periods before it have the anchor that is known already.
+ * The anchors that a subscription had before pauses moved them. `until` is the start of the first period on the
+ * `moved` anchor. A second pause in one period adds nothing: the anchor of the earlier periods is known
+ * already.
  */
 export function anchorsBefore(
   {

@@ -55,7 +55,7 @@ export async function tracedInput(file: string): Promise<DemoInput> {
     if (line.trim() === '') continue;
     const match = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\.(\d{3})\d*,(\d+),(\d+)$/.exec(line.trim());
     if (match === null)
-      throw new Error(`${file}:${number} is no "YYYY-MM-DD hh:mm:ss.fff,tokens,tokens": ${line}`);
+      throw new Error(`${file}:${number} is not "YYYY-MM-DD hh:mm:ss.fff,tokens,tokens": ${line}`);
     requests.push({
       id: `trace-${number}`,
       customer: CUSTOMERS[number % CUSTOMERS.length]!,

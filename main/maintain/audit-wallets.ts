@@ -5,7 +5,7 @@ export const auditWallets: MaintainCommand = {
   name: 'audit-wallets',
   takes: '',
   summary:
-    'holds the balance of every wallet against its transactions; exit code 1 on any difference',
+    'compares the balance of every wallet with its transactions; exit code 1 on any difference',
   plan(words) {
     noWords(words);
     return 'adds up the blocks and transactions of every wallet; changes nothing';

@@ -15,10 +15,11 @@ const PAUSE_MS = 3_000;
 export const doctor: MaintainCommand = {
   name: 'doctor',
   takes: '',
-  summary: 'looks at log, stores, jobs and disk; says what mends each finding; exit code 1 on any',
+  summary:
+    'checks log, stores, jobs and disk; prints the repair of each finding; exit code 1 on any',
   plan(words) {
     noWords(words);
-    return 'looks at the roles, the log, the stores, the jobs and the disk; changes nothing';
+    return 'checks the roles, the log, the stores, the jobs and the disk; changes nothing';
   },
   async run({ runtime, instance, say }) {
     const eventLog = await runtime.eventLog();

@@ -8,7 +8,7 @@ import type { MaintainCommand, MaintainContext } from './command.ts';
 
 const PLANS = {
   list: 'lists the partitions of the event log that are stopped, and why',
-  replay: 'has stopped partitions compared with the log again, and writes the last 24 h again',
+  replay: 'compares stopped partitions with the log again, and writes their last 24 h again',
   'new-epoch':
     'closes the epoch of the log and appends what stopped partitions still hold to a new one',
 } as const;
@@ -47,7 +47,7 @@ async function replayStopped(
 ): Promise<{ line: string; ok: boolean }> {
   await requestReplay(pool);
   for (const stop of stops) await endStop(pool, stop);
-  const line = `asked=${stops.length}: the stream looks at the log again; run \`log\` to see what it found`;
+  const line = `asked=${stops.length}: the stream compares the log again; run \`log\` to see the result`;
   return { line, ok: true };
 }
 

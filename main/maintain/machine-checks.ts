@@ -66,7 +66,7 @@ function readiness(text: string): string {
     const parts = Object.entries(components).filter(([, state]) => state !== 'up');
     return [status, ...parts.map(([name, state]) => `${name} ${state}`)].join(', ');
   } catch {
-    return 'no answer that can be read';
+    return 'no readable answer';
   }
 }
 

@@ -4,7 +4,7 @@ import { noWords, type MaintainCommand } from './command.ts';
 export const rebuildBuckets: MaintainCommand = {
   name: 'rebuild-buckets',
   takes: '',
-  summary: 'requests the sealer to recompute every bucket, even sealed ones',
+  summary: 'makes the sealer recompute every bucket, even sealed ones',
   plan(words) {
     noWords(words);
     return 'asks the sealer to recompute every bucket; usage stays readable meanwhile';

@@ -4,7 +4,7 @@ import { noWords, type MaintainCommand } from './command.ts';
 export const replay: MaintainCommand = {
   name: 'replay',
   takes: '',
-  summary: 'has the stream write the last 24 h again; usage answers 503 until it is done',
+  summary: 'makes the stream write the last 24 h again; usage answers 503 until it is done',
   plan(words) {
     noWords(words);
     return 'asks the stream to write the last 24 h again from the log; usage answers 503 until it is done';

@@ -5,17 +5,17 @@ import { noWords, type MaintainCommand } from './command.ts';
 export const resealSecrets: MaintainCommand = {
   name: 'reseal-secrets',
   takes: '',
-  summary: 'seals credentials of connections again with the first key of ENCRYPTION_KEY',
+  summary: 'encrypts credentials of connections again with the first key of ENCRYPTION_KEY',
   plan(words) {
     noWords(words);
-    return 'opens every credential and seals it with the first key of ENCRYPTION_KEY';
+    return 'decrypts every credential and encrypts it with the first key of ENCRYPTION_KEY';
   },
   async run({ runtime: { config, pool }, say }) {
     const { resealed, unreadable } = await reseal(
       pool,
       createSecretBox(config.ENCRYPTION_KEY ?? []),
     );
-    for (const id of unreadable) say(`no key of ENCRYPTION_KEY opens ${id}`);
+    for (const id of unreadable) say(`no key of ENCRYPTION_KEY decrypts ${id}`);
     const line = `resealed=${resealed} unreadable=${unreadable.length}`;
     return { line, ok: unreadable.length === 0 };
   },

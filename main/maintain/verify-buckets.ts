@@ -5,7 +5,7 @@ import { noWords, type MaintainCommand } from './command.ts';
 export const verifyBuckets: MaintainCommand = {
   name: 'verify-buckets',
   takes: '',
-  summary: 'computes every usable bucket again and prints what differs; exit code 1 on any',
+  summary: 'computes every usable bucket again and prints differences; exit code 1 on any',
   plan(words) {
     noWords(words);
     return 'computes every usable bucket again from its rows; changes nothing';

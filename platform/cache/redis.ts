@@ -151,7 +151,8 @@ class RedisCache implements Cache {
 
   /** Logged when the state changes, not with every command. */
   #away(error: unknown): void {
-    if (!this.#isAway) this.#logger.warn({ err: error }, 'redis is away: done without');
+    if (!this.#isAway)
+      this.#logger.warn({ err: error }, 'redis is unavailable: continuing without it');
     this.#isAway = true;
   }
 

@@ -186,7 +186,7 @@ export async function checkTopic(
   );
   if (wrong.length > 0)
     lines.push(
-      'Mend it with: kafka-configs.sh' +
+      'Repair it with: kafka-configs.sh' +
         ` --bootstrap-server ${brokers[0]} --alter --entity-type topics --entity-name ${name}` +
         ` --add-config ${topicSettings(replicationFactor, MAX_MESSAGE_BYTES)
           .map((each) => `${each.name}=${each.value}`)
@@ -214,7 +214,7 @@ function isGoodEnough(
 const tooFewBrokers = (replicationFactor: number, brokers: number): Error =>
   new Error(
     `KAFKA_REPLICATION_FACTOR is ${replicationFactor}, and the cluster has ${brokers} broker${brokers === 1 ? '' : 's'}: ` +
-      'wait for the others, or set it to a number that is there (1 keeps a single copy, for trials)',
+      'wait for the others, or set it to their number (1 keeps a single copy, for trials)',
   );
 
 /** A named leader may not know its role yet: it is ready when it can report the offsets of its partition. */

@@ -63,7 +63,8 @@ export function conditionOf(
 ): Condition | null {
   const given = request.headers['if-match'];
   if (given === undefined || (route.method !== 'PUT' && route.method !== 'DELETE')) return null;
-  if (read === null) throw badHeader('is not taken here: nothing with a version is written');
+  if (read === null)
+    throw badHeader('is not accepted here: the route writes no record with a version');
   const tags = tagsOf(given);
   if (tags !== null && tags.length === 0)
     throw badHeader('expected an ETag in quotes, as an answer showed it, or *');
@@ -73,7 +74,7 @@ export function conditionOf(
 /** Throws 412 unless the current record has one of the tags. */
 export function assertMatches({ tags }: Condition, record: unknown): void {
   const tag = etagOf(record);
-  if (tag === null) throw badHeader('is not taken here: the record has no version');
+  if (tag === null) throw badHeader('is not accepted here: the record has no version');
   if (tags !== null && !tags.some((given) => versionIn(given) === versionIn(tag)))
     throw preconditionFailed(tag);
 }

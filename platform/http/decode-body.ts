@@ -37,7 +37,7 @@ export function bodyDecoder(encoding: string | undefined, bytesMax: number): Bod
     const options = { maxOutputLength: Math.min(bytesMax, grown) };
     return await decode(bytes, options).catch((error: { code?: unknown }) => {
       if (error.code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(bytesMax);
-      throw badCoding(`The body is no ${coding} that can be read.`);
+      throw badCoding(`The body is not readable ${coding}.`);
     });
   };
 }

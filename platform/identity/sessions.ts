@@ -76,7 +76,7 @@ export interface Sessions {
 export async function createSessions(options: {
   readonly pool: Pool;
   readonly clock: Clock;
-  /** For so long after a login a person need not confirm who they are. */
+  /** How long after a login a person need not confirm who they are. */
   readonly recentLoginMinutes?: number;
 }): Promise<Sessions> {
   const { pool, clock, recentLoginMinutes = RECENT_LOGIN_MINUTES } = options;

@@ -195,7 +195,7 @@ async function verifyChain(
 }
 
 interface VerifiedPage {
-  /** Links that hold, from the first one of the chain. */
+  /** Number of valid links from the start of the chain. */
   readonly rows: number;
   /** Hash of the last of them. */
   readonly head: Buffer;
@@ -241,8 +241,8 @@ export interface VerifiedPart {
 }
 
 /**
- * Computes a part of one tenant's chain again: the links after the one with the number `after`, which is taken
- * to hold. The last part also looks for rows without a link. Null if there is no such link.
+ * Computes a part of one tenant's chain again: the links after the one with the number `after`, which counts as
+ * valid. The last part also looks for rows without a link. Null if there is no such link.
  */
 export async function verifyPart(
   db: Db,

@@ -76,7 +76,7 @@ export async function countSentBy(db: Db, tenantId: string, since: string): Prom
   return row!.count;
 }
 
-/** Sets the e-mails of the tenant that are due aside until an instant; the attempt that took one is not counted. */
+/** Postpones the due e-mails of the tenant until an instant. The attempt that took one of them is not counted. */
 export async function postponeEmails(
   db: Db,
   email: Pick<QueuedEmail, 'id'>,

@@ -88,8 +88,8 @@ export async function moveReplay(
 }
 
 /**
- * Continues the replay of a partition at `to`, without an owner: fence the partition before. The replay ends if
- * nothing of its range is left.
+ * Continues the replay of a partition at `to`, without an owner. The caller fences the partition first. The
+ * replay ends if nothing of its range is left.
  */
 export async function skipReplay(
   db: Db,

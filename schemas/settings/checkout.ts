@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text } from '../primitives.ts';
 
-/** An origin as browsers write it: scheme, host and port, nothing behind. */
+/** An origin as browsers write it: scheme, host and port, without a path. */
 const origin = text(300).refine((value) => URL.canParse(value) && new URL(value).origin === value, {
   message: 'must be an origin, for example https://app.example.com',
 });

@@ -19,7 +19,7 @@ export interface Settlement {
 const PREFERRED = 'usd';
 
 /**
- * The settlements of custom currencies, by code, at the factors of now. Reads the setting only if one of the
+ * The settlements of custom currencies, by code, at the current factors. Reads the setting only if one of the
  * currencies is not one of ISO 4217.
  */
 export async function settlementsOf(
@@ -67,7 +67,7 @@ export const converted = (
   amount: Decimal,
 ): Decimal => roundToCurrency(amount.times(factor), currency);
 
-/** A row that stands, at the factor of now: it keeps its amount in the custom currency. */
+/** A stored row at the current factor. Its amount in the custom currency stays the same. */
 export function reconverted(
   settlement: Settlement | null,
   line: InvoiceLineRecord,
@@ -109,7 +109,7 @@ export const couponsIn = (
         },
   );
 
-/** What the invoice is in the custom currency; null without one. */
+/** The amounts of the invoice in the custom currency; null without one. */
 export const invoiceCustomCurrency = (
   settlement: Settlement | null,
   lines: readonly InvoiceLineRecord[],

@@ -9,7 +9,7 @@ import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
 /**
- * The taxes of a computed invoice: those of the customer who pays (billing 8.1, 16), as they stood when the
+ * The taxes of a computed invoice: those of the customer who pays (billing 8.1, 16), as they were when the
  * period was closed (billing 8.3). `currency` is the invoice's.
  */
 export function taxesOf(

@@ -27,7 +27,7 @@ export interface ConcernedInvoice extends Settled {
   readonly customer: Customer | null;
 }
 
-/** When an issued invoice is due, and how it is collected; `collection_method` null: by nobody. */
+/** When an issued invoice is due, and how it is collected; `collection_method` null: not collected. */
 export interface IssueTerms extends DueTerms {
   readonly collection_method: CollectionMethod | null;
   readonly payment_behavior: PaymentBehavior;

@@ -70,8 +70,8 @@ function walletOf(action: Of<'create_wallet'>, customer: Customer, at: string): 
 }
 
 /**
- * What the action says; else the customer's currency, or the plan's only one; then the plan's only period in that
- * currency. Refuses a plan that leaves a choice.
+ * Currency and billing period: those of the action, else the customer's currency or the only currency of the
+ * plan, and the only period of the plan in it. Refuses a plan with several.
  */
 function termsOf(
   action: Of<'create_subscription'>,

@@ -21,8 +21,8 @@ export async function findGatewayToken(
 }
 
 /**
- * A payment whose gateway has been asked and has not said how it ended, or that was voided less than a day before
- * its gateway was last asked: a page may have been paid meanwhile, and the event about it may be lost.
+ * A payment whose gateway has been asked and has not reported an outcome, or that was voided less than a day
+ * before its gateway was last asked: a page may have been paid meanwhile, and the event about it may be lost.
  */
 const isUnanswered = (db: Db): Fragment => db`
   p.connection_id is not null and p.status = 'published'

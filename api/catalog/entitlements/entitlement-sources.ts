@@ -25,7 +25,7 @@ export interface DatedSource extends EntitlementSource {
 }
 
 /**
- * The entitlements of subscriptions as they stand now, source by source: for each subscription its plan's
+ * The entitlements of subscriptions as they are now, source by source: for each subscription its plan's
  * entitlements, newest first, those of its addons, then its own (money 6.5). Each applies between its dates.
  */
 export async function entitlementSources(

@@ -12,7 +12,7 @@ const REQUEST_SECONDS_MAX = (7 * 24 + 3) * 3_600;
 
 const ASK = 'ask your operator: npm run maintain -- doctor names the cause';
 
-/** What is wrong for one environment, and what mends it. Errors of jobs stay with the operator. */
+/** What is wrong for one environment, and how to fix it. Errors of jobs stay with the operator. */
 export function tenantChecks(
   service: ServiceFacts,
   meters: IncompleteMeters,

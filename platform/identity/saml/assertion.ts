@@ -44,13 +44,14 @@ export function readAssertion(assertion: Xml, expected: Expected): Assertion {
   const isForUs = audiences.every((restriction) =>
     children(restriction, 'Audience').some((audience) => text(audience) === expected.audience),
   );
-  if (audiences.length === 0 || !isForUs) throw refused('its audience is another');
+  if (audiences.length === 0 || !isForUs) throw refused('its audience is not this service');
 
   const subject = only(assertion, 'Subject');
   const confirmation = only(subject, 'SubjectConfirmation');
   if (confirmation.$?.['Method'] !== BEARER) throw refused('its subject is not confirmed');
   const data = only(confirmation, 'SubjectConfirmationData');
-  if (data.$?.['Recipient'] !== expected.recipient) throw refused('its recipient is another');
+  if (data.$?.['Recipient'] !== expected.recipient)
+    throw refused('its recipient is not this service');
   const in_response_to = data.$?.['InResponseTo'] ?? '';
   if (in_response_to === '') throw refused('no login requested it');
   const confirmationEnd = withinTime(data, expected.now_ms);
@@ -69,7 +70,7 @@ export function readAssertion(assertion: Xml, expected: Expected): Assertion {
 function withinTime(element: Xml, nowMs: number): number {
   const notBefore = element.$?.['NotBefore'];
   if (notBefore !== undefined && !(instantMs(notBefore) <= nowMs + SKEW_MS))
-    throw refused('it does not hold yet');
+    throw refused('it is not valid yet');
   const end = instantMs(element.$?.['NotOnOrAfter'] ?? '');
   if (!(end > nowMs - SKEW_MS)) throw refused('it has expired');
   return end;
@@ -84,7 +85,7 @@ function attributesOf(assertion: Xml): Record<string, string> {
   for (const statement of children(assertion, 'AttributeStatement'))
     for (const attribute of children(statement, 'Attribute')) {
       const name = attribute.$?.['Name'] ?? '';
-      if (name in attributes) throw refused(`the attribute ${name} stands twice`);
+      if (name in attributes) throw refused(`the attribute ${name} occurs twice`);
       const [value] = children(attribute, 'AttributeValue');
       if (value !== undefined) attributes[name] = text(value);
     }

@@ -38,14 +38,14 @@ export async function checkResponse(encoded: string, destination: string): Promi
   const all = [...elementsOf(root)];
 
   const ids = all.flatMap((element) => element.attributes['ID'] ?? []);
-  if (new Set(ids).size !== ids.length) throw refused('an ID stands twice');
+  if (new Set(ids).size !== ids.length) throw refused('an ID occurs twice');
   const assertions = all.filter(({ name }) => /^(Encrypted)?Assertion$/.test(name));
   const [assertion] = assertions;
   if (assertions.length !== 1 || assertion?.name !== 'Assertion' || assertion.parent !== root)
     throw refused('it must have exactly one assertion, directly and not encrypted');
   for (const signature of all.filter(({ name }) => name === 'Signature'))
     if (signature.parent !== root && signature.parent !== assertion)
-      throw refused('a signature stands where none belongs');
+      throw refused('a signature is at a place other than the assertion');
   if (assertion.children.filter(({ name }) => name === 'Signature').length !== 1)
     throw refused('the assertion is not signed');
   for (const { name, attributes } of all) {
@@ -55,8 +55,9 @@ export async function checkResponse(encoded: string, destination: string): Promi
   }
 
   const status = root.children.find(({ name }) => name === 'Status')?.children[0];
-  if (status?.attributes['Value'] !== SUCCESS) throw refused('it tells of no success');
-  if (root.attributes['Destination'] !== destination) throw refused('it was meant for another');
+  if (status?.attributes['Value'] !== SUCCESS) throw refused('it does not report success');
+  if (root.attributes['Destination'] !== destination)
+    throw refused('its destination is not this service');
   const in_response_to = root.attributes['InResponseTo'] ?? '';
   if (in_response_to === '') throw refused('no login requested it');
   return { in_response_to };
