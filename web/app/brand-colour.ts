@@ -10,7 +10,7 @@ export function useBrandColour(colour: string | null): void {
     const text = isLight(colour) ? '#000000' : '#ffffff';
     style.setProperty('--primary', colour);
     style.setProperty('--primary-text', text);
-    // Away from the text: its contrast only grows.
+    // Away from the colour of the text, so that the contrast increases.
     const towards = text === '#000000' ? '#ffffff' : '#000000';
     style.setProperty('--primary-hover', `color-mix(in srgb, ${colour} 85%, ${towards})`);
     style.setProperty('--primary-line', 'var(--line-strong)');

@@ -5,7 +5,10 @@ import { Refusal } from '../client/refusal.ts';
 import '../ui/base.css';
 import { applyTheme } from '../ui/theme.ts';
 
-/** A refusal is an answer, not an accident: asking again would get the same. Outages are tried three times. */
+/**
+ * A refusal is not repeated, because the answer would be the same. During an outage a request is tried three
+ * times.
+ */
 const RETRIES = 3;
 
 const isPassing = (error: Error): boolean =>

@@ -103,7 +103,7 @@ function Payable({
   );
 }
 
-/** What is paid: the rows of the invoice and how they add up. */
+/** What is paid: the rows of the invoice and their sum. */
 function Bill({ checkout }: { readonly checkout: Checkout }) {
   const { currency, lines, hidden_lines, subtotal, discount, tax, settled, amount } = checkout;
   const money = (value: string) => <Money amount={value} currency={currency} />;

@@ -100,7 +100,7 @@ export async function endAllSessions(): Promise<void> {
   change({ kind: 'out', hasEnded: false });
 }
 
-/** Opens the session that the browser's cookie stands for, if it has one. */
+/** Opens the session of the browser's cookie, if there is one. */
 export async function resume(): Promise<void> {
   await refresh();
 }
@@ -136,7 +136,10 @@ async function token(): Promise<string | null> {
 type Confirmer = () => Promise<boolean>;
 let confirmer: Confirmer | null = null;
 
-/** What asks for the password when a request needs a recent login. Returns how to stop asking. */
+/**
+ * Sets the function that asks for the password when a request needs a recent login. Returns a function that
+ * removes it.
+ */
 export function askBy(ask: Confirmer): () => void {
   confirmer = ask;
   return () => {

@@ -20,7 +20,7 @@ const SignedOut = lazy(() =>
   import('./signed-out/signed-out.tsx').then((module) => ({ default: module.SignedOut })),
 );
 
-/** The code of the page at the address is on its way while the session is opened. */
+/** The code of the page loads while the session is opened. */
 preloadPageAt(location.pathname);
 
 /** The console: signed out, a form; signed in, the pages of one environment. */
@@ -35,7 +35,7 @@ export function ConsoleApp() {
   useEffect(begin, []);
   const queries = useQueryClient();
   const isOut = session.kind === 'out' || isForEverybody(location.pathname);
-  // The next person must not see what the last one has loaded.
+  // The next person must not see data of the previous one.
   useEffect(() => (isOut ? queries.clear() : undefined), [isOut, queries]);
   if (failure !== null && session.kind === 'unknown')
     return <Failure error={failure} retry={begin} />;

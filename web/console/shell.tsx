@@ -15,7 +15,7 @@ import { ShortcutHelp } from './shortcut-help.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import styles from './shell.module.css';
 
-/** Around every page: the menu, the environment, the account, search and help. */
+/** The frame of every page: the menu, the environment, the account, search and help. */
 export function Shell() {
   const { environment } = useSignedIn();
   const navigate = useNavigate();

@@ -6,7 +6,7 @@ import { Form, useApiForm } from '../ui/form.tsx';
 
 const Body = z.object({ gateway_method_id: z.string(), is_default: z.boolean() });
 
-/** The test gateway has no cards: the method says what becomes of its payments. */
+/** The test gateway has no cards: the method determines the result of its payments. */
 export function AddTestMethod({ onDone }: { readonly onDone: () => Promise<void> }) {
   const form = useApiForm(Body, { gateway_method_id: 'pm_test_success', is_default: true });
   return (

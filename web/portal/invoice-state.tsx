@@ -2,7 +2,7 @@ import { isZero } from '../app/billing/amounts.ts';
 import { Badge } from '../ui/badge.tsx';
 import type { Invoice } from './queries.ts';
 
-/** How an invoice stands, in the words of the one who pays it. */
+/** The state of an invoice in words for the customer who pays it. */
 export function InvoiceState({ invoice }: { readonly invoice: Invoice }) {
   const { invoice_status, payment_status, amount_remaining, due_date } = invoice;
   if (invoice_status === 'VOIDED') return <Badge>Voided</Badge>;

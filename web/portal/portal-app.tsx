@@ -19,7 +19,7 @@ export function PortalApp({ token }: { readonly token: string | null }) {
   useEffect(begin, []);
   const queries = useQueryClient();
   const isOut = state.kind === 'out';
-  // The next customer must not see what the last one has loaded.
+  // The next customer must not see data of the previous one.
   useEffect(() => (isOut ? queries.clear() : undefined), [isOut, queries]);
   useBrandColour(state.kind === 'in' ? state.session.seller.accent : null);
   const router = useMemo(() => createPortalRouter(), []);

@@ -9,7 +9,7 @@ import { usePortal } from './portal.ts';
 import { menuOf } from './routes.ts';
 import styles from './portal-shell.module.css';
 
-/** Around every page: who bills, whom, the menu, and the way out. */
+/** The frame of every page: the company that bills, the customer, the menu and the button to leave. */
 export function PortalShell() {
   const { seller, customer, hidden_sections } = usePortal();
   const [failure, setFailure] = useState<Error | null>(null);

@@ -13,7 +13,7 @@ import { usePortal } from './portal.ts';
 import { nextInvoiceQuery, subscriptionQuery, type Subscription } from './queries.ts';
 import { isRunning, planNameOf } from './subscriptions.ts';
 
-/** One subscription: its terms, and the invoice that is growing. */
+/** One subscription: its terms, and the invoice of the running period. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const query = useQuery(subscriptionQuery(id));

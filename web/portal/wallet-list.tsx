@@ -7,7 +7,7 @@ import { EmptyState, Loaded } from '../ui/query-state.tsx';
 import { usePortal } from './portal.ts';
 import { walletsQuery } from './queries.ts';
 
-/** The customer's wallets with what is in them. */
+/** The customer's wallets with their balances. */
 export function View() {
   const { seller } = usePortal();
   const query = useQuery(walletsQuery());

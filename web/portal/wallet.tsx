@@ -15,7 +15,7 @@ import { walletQuery, type Wallet } from './queries.ts';
 import { TopUp } from './top-up.tsx';
 import { Transactions } from './transactions.tsx';
 
-/** One wallet: what is in it, what happened, and how it is filled. */
+/** One wallet: its balance, its transactions, and how it is topped up. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const query = useQuery(walletQuery(id));

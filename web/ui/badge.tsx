@@ -15,7 +15,7 @@ export function Badge({
   return <span className={classNames(styles.badge, styles[tone])}>{children}</span>;
 }
 
-/** Words of the API that say how a record stands, with the tone that they have everywhere. */
+/** Status words of the API, each with the tone that it has on every page. */
 const TONES: Readonly<Record<string, Tone>> = {
   active: 'positive',
   ready: 'positive',

@@ -6,10 +6,7 @@ import styles from './chart.module.css';
 
 const HEIGHT_PX = 200;
 
-/**
- * Values over time. Behind the picture stands a table with the exact values: for screen readers, for reading
- * and for copying.
- */
+/** Values over time. A table with the exact values follows, for screen readers and for copying. */
 export function TimeChart({
   label,
   times,
@@ -90,7 +87,7 @@ export function TimeChart({
   );
 }
 
-/** The numbers of a picture, folded away. */
+/** The numbers of a chart as a table, collapsed at first. */
 export function TableBehind({
   label,
   children,

@@ -50,7 +50,10 @@ export function Dialog({
   );
 }
 
-/** The content. When what had the focus is gone, because its result replaced a form, the dialog has it. */
+/**
+ * The content. When the focused element is gone, for example because a result has replaced a form, the dialog
+ * gets the focus.
+ */
 function Body({ children }: { readonly children: ReactNode }) {
   const body = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -20,8 +20,8 @@ import styles from './form.module.css';
 type Values<Schema extends z.ZodType> = z.input<Schema> & FieldValues;
 
 /**
- * A form over a schema of the API. The browser checks with the same schema as the server; what the server
- * refuses nevertheless stands at the fields that its `details` name.
+ * A form over a schema of the API. The browser checks with the same schema as the server; a refusal of the
+ * server is shown at the fields that its `details` name.
  *
  *     const form = useApiForm(CreateCustomerBody, { name: '', external_id: '' });
  *     <Form form={form} submit="Create customer" onSubmit={async (values) => { … }}>
@@ -36,7 +36,8 @@ export function useApiForm<Schema extends z.ZodType>(
     // The values are sent as they were typed: the server reads them with the same schema.
     resolver: zodResolver(schema as never, undefined, { raw: true }) as never,
     defaultValues,
-    // An error goes away while its field is corrected, not when it is left: the button stays under the pointer.
+    // An error disappears while its field is corrected, not when the field loses focus: the button must not
+    // move under the pointer.
     mode: 'all',
   });
 }
@@ -73,7 +74,7 @@ export function Form<Fields extends FieldValues>({
         setFailure(showAtFields(form, error as Error));
       }
     },
-    // A field that is not shown may be the reason: nothing must fail in silence.
+    // The cause may be a field that is not shown. The error must be visible all the same.
     () => setFailure(new Refusal(0, { code: 'invalid', message: NEEDS_VALUES })),
   );
   return (

@@ -8,7 +8,7 @@ import styles from './menu.module.css';
 export interface MenuAction {
   readonly id: string;
   readonly label: ReactNode;
-  /** For a label that is not plain text: what is typed to find it. */
+  /** The text by which a label that is not plain text is found when somebody types. */
   readonly text?: string;
   readonly onChoose: () => void;
   readonly isDanger?: boolean;

@@ -2,7 +2,7 @@ import { classNames } from './class-names.ts';
 import { formatDecimal, formatMoney } from './text.ts';
 import styles from './money.module.css';
 
-/** An exact amount as the API gave it; a negative one is red and has a minus sign as wide as a digit. */
+/** An exact amount as returned by the API. A negative amount is red and has a minus sign as wide as a digit. */
 export function Money({
   amount,
   currency,
@@ -47,13 +47,13 @@ export function Quantity({
   );
 }
 
-/** The most digits after the point among the numbers of a column: with it they are aligned by the point. */
+/** The largest number of digits after the point in a column. With it the numbers are aligned by their points. */
 export const fractionOf = (values: readonly string[]): number =>
   Math.max(0, ...values.map((value) => digitsAfterPoint(value)));
 
 const digitsAfterPoint = (text: string): number => /\.(\d+)/.exec(text)?.[1]?.length ?? 0;
 
-/** What is missing behind a number, as digits that are not seen. */
+/** Invisible digits that fill a number up to the width of its column. */
 function roomAfter(text: string, fraction: number): string | undefined {
   const digits = digitsAfterPoint(text);
   if (digits >= fraction) return undefined;

@@ -7,10 +7,10 @@ export interface Crumb {
   readonly to: string;
 }
 
-/** What the titles of documents end with. */
+/** The end of every document title. */
 export const SiteName = createContext('Meterline');
 
-/** The frame of every page: where it is, what it is called, what can be done, and its content. */
+/** The frame of every page: breadcrumbs, title, actions and content. */
 export function Page({
   title,
   documentTitle = typeof title === 'string' ? title : undefined,
@@ -65,7 +65,7 @@ export function Section({
 }: {
   readonly title: string;
   readonly actions?: ReactNode;
-  /** While the section above is loaded, which would move this one. */
+  /** True while the section above is loading, because its content would move this one. */
   readonly isHidden?: boolean;
   readonly children: ReactNode;
 }) {

@@ -4,7 +4,7 @@ import { Refusal } from '../client/refusal.ts';
 import { Button } from './button.tsx';
 import styles from './query-state.module.css';
 
-/** A person notices a wait from here on; before, a flash of text would only disturb. */
+/** A person notices a wait that is longer than this; a text that is shown earlier only flickers. */
 const SILENT_MS = 200;
 
 interface Awaited {
@@ -13,7 +13,7 @@ interface Awaited {
   readonly isTall?: boolean;
 }
 
-/** Says what is awaited, once the wait can be noticed. */
+/** Says what is loading, once the wait is noticeable. */
 export function Awaiting({ what, isTall = false }: Awaited) {
   const [isNoticed, setNoticed] = useState(false);
   useEffect(() => {
@@ -62,7 +62,7 @@ export function Failure({
   );
 }
 
-/** The data of a query once it is there; before, what is awaited or what went wrong. */
+/** The data of a query when it is loaded; until then what is loading, or the error. */
 export function Loaded<Data>({
   query,
   children,
@@ -76,7 +76,7 @@ export function Loaded<Data>({
   return <>{children(query.data)}</>;
 }
 
-/** Teaches what belongs here, with the one action that begins it. */
+/** Shown in place of an empty list: what the list will contain, and the action that adds the first record. */
 export function EmptyState({
   title,
   children,

@@ -53,7 +53,7 @@ export function SearchField<Fields extends FieldValues, Item extends Found>({
     queryFn: ({ signal }) => search(typed, signal),
     placeholderData: keepPreviousData,
   });
-  // What was pressed goes away with a choice: the focus moves to what takes its place.
+  // The pressed element disappears with a choice, so the focus moves to the element that replaces it.
   const change = (value: string): void => {
     setChanged(true);
     field.onChange(value);

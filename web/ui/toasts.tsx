@@ -13,7 +13,7 @@ const SHOWN_MS = 6_000;
 
 const queue = new ToastQueue<{ readonly text: string }>({ maxVisibleToasts: 3 });
 
-/** Says that something is done: `notify('Customer created')`. What failed stays where it was tried. */
+/** Reports a success: `notify('Customer created')`. A failure is shown at the form or button that caused it. */
 export function notify(text: string): void {
   queue.add({ text }, { timeout: SHOWN_MS });
 }

@@ -63,7 +63,7 @@ export function Explained({
   );
 }
 
-/** The tiers of a row that was rated as a whole; windows and groups stand in the steps. */
+/** The tiers of a row that was rated as a whole; those of windows and groups are in the steps. */
 function tiersOf({ steps }: Explanation) {
   const rate = steps.find((step) => step.step === 'rate');
   return rate?.ratings.length === 1 ? rate.ratings[0]!.tiers : null;

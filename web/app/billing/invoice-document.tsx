@@ -8,7 +8,7 @@ import styles from './invoice-document.module.css';
 type Invoice = ApiRecord<'Invoice'>;
 export type InvoiceLine = ApiRecord<'InvoiceLineItem'>;
 
-/** The invoice as its customer reads it. `explain` stands at the end of each row. */
+/** The invoice as its customer reads it. `explain` is shown at the end of each row. */
 export function InvoiceDocument({
   invoice,
   seller,
@@ -112,7 +112,7 @@ export function InvoiceDocument({
   );
 }
 
-/** What opens the explanation of a row, shorter where there is little room. */
+/** The text of the button that opens the explanation of a row; shorter on narrow screens. */
 export function WhyText() {
   return (
     <span>

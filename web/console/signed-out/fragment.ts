@@ -1,6 +1,6 @@
 /**
- * What the link carries after its `#`, where no server sees it. Read once when the forms are loaded, and
- * erased from the address at once.
+ * The part of a link after its `#`, which no server sees. Read once when the forms are loaded, then erased from
+ * the address.
  */
 export const FRAGMENT: ReadonlyMap<string, string> = take();
 

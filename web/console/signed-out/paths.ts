@@ -1,4 +1,4 @@
-/** Addresses of the forms for people who are not signed in. They stand before any environment. */
+/** Addresses of the forms for people who are not signed in. They do not name an environment. */
 export const FORMS = [
   '/sign-up',
   '/forgot-password',

@@ -6,7 +6,7 @@ import { SignIn } from './sign-in.tsx';
 import { SignUp, Verify } from './sign-up.tsx';
 import styles from './signed-out.module.css';
 
-/** A form of its own address: what it is called, and where else a person may want to go. */
+/** A form with an address of its own: its title, and links to related forms. */
 interface Form {
   readonly title: string;
   readonly View: ComponentType<{ readonly go: (path: FormPath) => void }>;

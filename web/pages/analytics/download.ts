@@ -1,4 +1,4 @@
-/** Saves text as a file of the person. */
+/** Saves text as a file on the person's machine. */
 export function download(name: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
   const link = document.createElement('a');

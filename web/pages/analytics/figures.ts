@@ -15,7 +15,7 @@ export type Item = Pick<
 > & { readonly points: readonly Point[] | null }; // prettier-ignore
 export type Measure = 'usage' | 'cost' | 'events';
 
-/** Lines of a chart beyond which the rest is one line. */
+/** Maximum number of lines in a chart; all further items share one more line. */
 const LINES_MAX = 5;
 
 /** What an item is about: its name, and the values that it is grouped by. */

@@ -25,7 +25,7 @@ type Customer = ApiRecord<'Customer'>;
 
 const STATE = { tab: 'overview' };
 
-/** One customer: contract, usage, invoices, wallets, payments, and all that happened. */
+/** One customer: contract, usage, invoices, wallets, payments and history. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const query = useQuery({

@@ -13,7 +13,7 @@ type History = ApiRecord<'EventHistory'>;
 type Row = NonNullable<History['processed_events']>[number];
 type Invoice = ApiRecord<'Invoice'>;
 
-/** Invoices of one subscription that are looked through. */
+/** Maximum number of invoices of one subscription that are searched. */
 const INVOICES_MAX = 20;
 
 /** Subscription lines, prices and invoice rows that bill the event. */

@@ -8,10 +8,10 @@ import styles from './events.module.css';
 
 type Event = ApiRecord<'Event'>;
 
-/** Meters that are asked; more would be no answer that a person reads. */
+/** Maximum number of meters that are tested; nobody reads a longer list. */
 const METERS_MAX = 50;
 
-/** Asks the meters that did not match what they miss. */
+/** Shows why the other meters did not match. */
 export function OtherMeters({
   event,
   matched,

@@ -8,7 +8,7 @@ import { Progress } from '../../ui/progress.tsx';
 import { Failure } from '../../ui/query-state.tsx';
 
 const POLL_MS = 1_000;
-/** Enough for every chart; a tenth of what the service generates without a number. */
+/** Enough for every chart; a tenth of the default of the service. */
 const EVENTS = 100_000;
 
 /**

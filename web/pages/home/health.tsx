@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<State, string>> = {
   bad: 'Failed',
 };
 
-/** Whether the pipeline works, with the checks that find something first. */
+/** Whether the pipeline works; failed checks come first. */
 export function Health() {
   const query = useQuery({
     queryKey: ['doctor'],

@@ -23,7 +23,7 @@ import { RowsForm } from './rows-form.tsx';
 type Invoice = ApiRecord<'Invoice'>;
 type Open = 'finalize' | 'void' | 'recalculate' | 'rows' | 'credit' | 'payment' | 'link' | null;
 
-/** What can be done with an invoice in its present state. Each step says what it will do before it is done. */
+/** The actions on an invoice in its present state. Each says what it will do before it is executed. */
 export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
   const [open, setOpen] = useState<Open>(null);
   const [failure, setFailure] = useState<Error | null>(null);

@@ -39,8 +39,8 @@ const EXAMPLE = exampleFor({
 });
 
 /**
- * Shows what the meter makes of a pasted event, at each change of either: the server evaluates it with the
- * code that meters events, and nothing is stored.
+ * Shows the result of the meter for a pasted event, and updates it when either changes. The server evaluates
+ * the event with the code that meters events, and stores nothing.
  */
 export function Bench({
   definition,

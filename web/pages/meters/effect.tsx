@@ -10,7 +10,7 @@ import { inWords } from './in-words.ts';
 
 type Meter = ApiRecord<'Meter'>;
 
-/** What a change of a meter does to its versions, and to the periods that are billed by it. */
+/** The effect of a change of a meter on its versions, and on the periods that they bill. */
 export function Effect({
   meter,
   changed,

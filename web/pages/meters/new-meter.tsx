@@ -10,7 +10,7 @@ import { bodyOf, isComplete, MeterForm, NEW_METER } from './definition.ts';
 import { DraftBench } from './draft-bench.tsx';
 import { MeterFields } from './meter-fields.tsx';
 
-/** A new meter beside a bench on which it is tried before it is saved. */
+/** A new meter, next to a bench that tests it before it is saved. */
 export function View() {
   const form = useApiForm(MeterForm, NEW_METER) as UseFormReturn<MeterForm>;
   const navigate = useNavigate();
@@ -40,7 +40,7 @@ export function View() {
   );
 }
 
-/** The bench for the meter as it stands in the form. */
+/** The bench for the meter in the form. */
 function FormBench({ form }: { readonly form: UseFormReturn<MeterForm> }) {
   const values = useWatch({ control: form.control }) as MeterForm;
   const body = bodyOf({ ...values, name: values.name === '' ? 'Draft' : values.name });

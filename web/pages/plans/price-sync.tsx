@@ -11,12 +11,12 @@ import { Failure, Loaded } from '../../ui/query-state.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 
-/** How often a running sync is looked at. */
+/** How often a running sync is read. */
 const LOOK_MS = 1_000;
 
 const STATE = { sync: '' };
 
-/** Subscriptions keep the prices that they began with until the plan's present prices are brought to them. */
+/** Subscriptions keep their original prices until the current prices of the plan are applied to them. */
 export function PriceSync({ plan }: { readonly plan: ApiRecord<'Plan'> }) {
   const [{ sync }, setState] = useUrlState(STATE);
   const [isAsking, setAsking] = useState(false);

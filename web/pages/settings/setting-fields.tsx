@@ -12,7 +12,7 @@ import { emptyPair, emptyRow } from './values.ts';
 
 export interface FieldsProps {
   readonly control: Control;
-  /** Where the fields stand in the form, with a point at the end: `value.slabs.0.`. */
+  /** Path of the fields in the form, with a dot at the end: `value.slabs.0.`. */
   readonly at: string;
   readonly isDisabled: boolean;
 }

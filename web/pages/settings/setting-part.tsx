@@ -21,7 +21,7 @@ export function Part({
   );
 }
 
-/** What is wrong with a list as a whole: it is empty, say. */
+/** A problem of a list as a whole, for example that it is empty. */
 export function ListProblem({
   control,
   name,

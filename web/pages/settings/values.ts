@@ -63,7 +63,7 @@ interface Place {
   readonly isWhole: boolean;
 }
 
-/** The field of a form for a path of the API: `min_amount.usd` is the second row, say, of a list of pairs. */
+/** The field of a form for a path of the API: `min_amount.usd` is, for example, the second row of a list of pairs. */
 export function placeOf(
   fields: Fields,
   held: Value,
@@ -152,7 +152,7 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Text that is not an integer is left as it is, for the schema to refuse. */
+/** Text that is not an integer stays unchanged, so that the schema refuses it. */
 const wholeOf = (text: string): number | string =>
   /^-?\d{1,15}$/.test(text) ? Number.parseInt(text, 10) : text;
 

@@ -19,7 +19,7 @@ import { QuantityForm } from './quantity-form.tsx';
 type Open =
   'activate' | 'quantity' | 'plan' | 'addon' | 'coupon' | 'pause' | 'resume' | 'cancel' | null;
 
-/** What can be done with a subscription in its present state, each with its result shown before. */
+/** The actions on a subscription in its present state. Each shows its result before it is executed. */
 export function SubscriptionActions({
   subscription,
 }: {

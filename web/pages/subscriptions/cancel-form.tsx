@@ -16,7 +16,7 @@ const Body = z.object({
   reason: z.string().max(1_000),
 });
 
-/** Ends a subscription, with what its running period has come to below. */
+/** Ends a subscription; shows the charges of its running period so far. */
 export function CancelForm({
   subscription,
   onDone,
@@ -97,7 +97,7 @@ export function CancelForm({
   );
 }
 
-/** What the running period has come to so far. Fees of a next period are left out: there is none. */
+/** The charges of the running period so far, without fees of the next period, because there is none. */
 function RunningRows({ subscription }: { readonly subscription: ApiRecord<'Subscription'> }) {
   const query = useQuery({
     queryKey: ['invoice-preview', subscription.id],

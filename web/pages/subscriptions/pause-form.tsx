@@ -18,7 +18,7 @@ const Body = z
     message: 'choose a day',
   });
 
-/** Stops billing for a time, with what the period has come to until then. */
+/** Stops billing for a time; shows the charges of the period until then. */
 export function PauseForm({
   subscription,
   onDone,

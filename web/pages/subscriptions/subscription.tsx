@@ -22,7 +22,7 @@ type Subscription = ApiRecord<'Subscription'>;
 
 const STATE = { tab: 'terms' };
 
-/** One subscription: its terms, the invoice that is growing, and all that happened. */
+/** One subscription: its terms, the invoice of the running period, and its history. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const query = useQuery({

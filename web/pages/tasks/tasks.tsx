@@ -24,7 +24,7 @@ type Scheduled = ApiRecord<'ScheduledTask'>;
 const FILTERS = { task_status: '' };
 const STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const;
 
-/** How often running tasks are looked at. */
+/** How often running tasks are read. */
 const LOOK_MS = 2_000;
 
 const COLUMNS: readonly Column<Task>[] = [
@@ -158,7 +158,7 @@ export function View() {
   );
 }
 
-/** What can be done with a task: stop it, go on, see the outcome of each row. */
+/** The actions on a task: stop it, resume it, see the outcome of each row. */
 function TaskActions({ of: task }: { readonly of: Task }) {
   const cache = useQueryClient();
   const turn = useMutation({

@@ -21,11 +21,11 @@ import { AdvanceForm } from './advance-form.tsx';
 
 type TestClock = ApiRecord<'TestClock'>;
 
-/** How often a clock that advances is looked at. */
+/** How often an advancing clock is read. */
 const LOOK_MS = 500;
 const DAY_MS = 86_400_000;
 
-/** One clock: what it shows, how far it goes, and the customers that live by it. */
+/** One clock: its time, the target of its advance, and its customers. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const query = useQuery({
@@ -36,7 +36,7 @@ export function View() {
   });
   const queries = useQueryClient();
   const status = query.data?.status;
-  // What the clock has changed is read again where it is shown.
+  // Data that the advance has changed is read again where it is shown.
   useEffect(() => {
     if (status === 'ready' || status === 'failed')
       void queries.invalidateQueries({
@@ -95,7 +95,7 @@ function Content({ clock }: { readonly clock: TestClock }) {
   );
 }
 
-/** Days of the clock that have passed since the page first saw it go. */
+/** Days of the clock that have passed since the page first saw the advance. */
 function Advancing({ clock }: { readonly clock: TestClock }) {
   const [startMs] = useState(() => Date.parse(clock.now));
   const daysUntil = (at: string): number => Math.round((Date.parse(at) - startMs) / DAY_MS);

@@ -9,7 +9,7 @@ import { Stack } from '../../ui/page.tsx';
 
 const SHOWN = 200;
 
-/** Blocks of credits that are left, the one that expires first at the top: the calendar of expiry. */
+/** Blocks with credits left; the block that expires first is at the top. */
 export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'> }) {
   const query = useQuery({
     queryKey: ['wallet-blocks', wallet.id],

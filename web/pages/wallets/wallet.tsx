@@ -27,7 +27,7 @@ type Wallet = ApiRecord<'WalletBalance'>;
 
 const STATE = { tab: 'blocks' };
 
-/** One wallet: its balance, the blocks of credits that are left, and what paid what. */
+/** One wallet: its balance, the blocks with credits left, and its transactions. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const queries = useQueryClient();
