@@ -8,7 +8,7 @@ import { mainThreadCpuMs } from './main-thread-cpu.ts';
 import { seededRandom } from './random.ts';
 
 const REQUESTS = Number(process.env['BENCH_REQUESTS'] ?? 2_000);
-/** So many of them are megabytes as a whole; those of the event routes are all sent besides. */
+/** Maximum number of requests with bodies of megabytes, apart from those of the event routes, which are all sent. */
 const LARGE_SHARE = 0.15;
 const SEED = Number(process.env['SEED'] ?? 1);
 const BAR_MS = 50;
@@ -36,9 +36,9 @@ interface Blocked extends Turn {
  * Passwords are hashed outside the event loop, so their routes are measured as the others are.
  *
  * Two times of the longest turn are reported. `wall` is the time that passed. On a machine with other work it
- * contains the waits of this process for a processor, and is then no property of the request. `cpu` is the time
- * for which the main thread ran in that turn (`bench/main-thread-cpu.ts`); a machine with a free processor has
- * `wall` close to `cpu`. The bar is on `cpu`.
+ * includes the time that this process waits for a processor. `cpu` is the time for which
+ * the main thread ran in that turn (`bench/main-thread-cpu.ts`); with a free processor, `wall` is close to `cpu`.
+ * The bar is on `cpu`.
  */
 export async function run(): Promise<BenchRow[]> {
   const server = await startHostileServer();

@@ -16,9 +16,9 @@ const MEGABYTE = 1_048_576;
 const GROWTH_BYTES_MAX = 1.5 * MEGABYTE;
 
 /**
- * How much a page grows that is left open while 1,000 events a second arrive: the live tail of events, and home, open
- * at the same time. Compares the heap after forced collections at the end with the heap after the first quarter.
- * `--seconds` is the time, a minute without it. Fails if a page grows.
+ * How much memory a page gains while it is open and 1,000 events a second arrive: the live tail of events, and
+ * home, open at the same time. Compares the heap after forced collections at the end with the heap after the
+ * first quarter. `--seconds` is the time, a minute without it. Fails if a page grows.
  */
 export async function run({ seconds = '60' }: BenchOptions = {}): Promise<BenchRow[]> {
   const browser = await startBrowser();

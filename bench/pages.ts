@@ -16,7 +16,7 @@ const EVENT_NAMES = ['bench.count', 'bench.sum', 'bench.max'];
 interface Shown {
   readonly title: string;
   readonly path: string;
-  /** What people came for: it is there when this text, or a row of this table, is. */
+  /** The content of the page: it is shown when this text, or a row of this table, is shown. */
   readonly content: (page: Page) => Promise<void>;
 }
 

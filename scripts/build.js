@@ -11,9 +11,9 @@ import {
 import { join, resolve } from 'node:path';
 
 /**
- * Compiles the sources to `dist/`, unless nothing has changed since the last time: a start then costs a
- * look at some file times. Types are not checked here (`npm run types` does), which makes it four times
- * as fast. `dist/` is created again, so that a file that is gone from the sources is gone there too.
+ * Compiles the sources to `dist/`, unless nothing has changed since the last time: a start then only compares
+ * file times. Types are not checked here (`npm run types` does), which makes it four times as fast. `dist/` is
+ * created again, so that a file that is gone from the sources is gone there too.
  */
 const SOURCES = [
   'schemas', 'domain', 'platform', 'postgres', 'clickhouse', 'ingest', 'stream', 'api', 'jobs', 'main', 'bench',
@@ -23,7 +23,7 @@ const CONFIGURATION = ['package.json', 'package-lock.json', 'tsconfig.json', 'ts
 const ASSETS = ['postgres/migrations', 'clickhouse/migrations', 'schemas/events'];
 const STAMP = 'dist/.built';
 
-/** What the pages are made of; they have a stamp of their own, because they change on their own. */
+/** The sources of the pages. They have a stamp of their own, because they change independently. */
 const PAGE_SOURCES = ['web', 'schemas', 'domain', 'package-lock.json'];
 const PAGES = 'dist/web';
 const PAGES_STAMP = join(PAGES, '.built');

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 
 /**
- * Starts the product on an empty folder, fills it with generated data, and leaves a picture of every page of
+ * Starts the product on an empty folder, fills it with generated data, and takes a picture of every page of
  * the console, the portal and the payment page in light, dark and on a phone. With `--readme` the pictures of
  * README.md are replaced.
  *

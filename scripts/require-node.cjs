@@ -1,4 +1,4 @@
-/* Plain enough for any Node: it says which one is needed where the product itself would fail in odd ways. */
+/* Written for any version of Node: names the required version before the product fails with an unrelated error. */
 var minimum = require('../package.json').engines.node.replace(/[^0-9.]/g, '');
 var have = process.versions.node;
 

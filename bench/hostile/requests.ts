@@ -60,12 +60,12 @@ export interface HostileRequest {
 interface Step {
   readonly key: string | number;
   readonly schema: Schema;
-  /** The schema is one of several: what the body has there may belong to another of them. */
+  /** The schema is one of several; the value in the body may belong to another of them. */
   readonly isChoice: boolean;
 }
 
 const DEPTH_MAX = 7;
-/** Stands at the place until the body is text; then the hostile JSON takes its place. */
+/** A placeholder. The hostile JSON replaces it when the body is text. */
 const MARK = '@@hostile@@';
 
 /**
@@ -157,7 +157,7 @@ export function withOwnNames(
   );
 }
 
-/** Names that one record has: who makes another needs another. */
+/** Fields whose values must be unique: each new record needs another value. */
 const isOwn = (operation: string, key: string): boolean =>
   /^(lookup_key|coupon_code|external_id|event_id)$/.test(key) &&
   /^POST \/[a-z/]+$/.test(operation) &&

@@ -88,7 +88,7 @@ async function send(
   return statusCode;
 }
 
-/** What the examples of the document make, for the others to name. */
+/** Creates the records of the document's examples, which other requests name. */
 async function makeRecords(
   app: FastifyInstance,
   apiKey: string,
@@ -106,7 +106,7 @@ async function makeRecords(
       headers: { 'x-api-key': apiKey },
       payload: withOwnNames(operation, body, next),
     });
-    // A name that is taken: the record of before is still there.
+    // The name is taken: the earlier record still exists.
     const isTaken = answer.statusCode === 409 && before !== null;
     if (answer.statusCode >= 300 && !isTaken) throw new Error(`${operation}: ${answer.body}`);
     const id = isTaken ? before.paths[`${path}/{id}`] : answer.json<{ id?: string }>().id;

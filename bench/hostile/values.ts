@@ -13,7 +13,7 @@ function flat(table: HostileTable): HostileTable {
   return table.map(([name, json]) => [name, Buffer.from(json).toString()] as const);
 }
 
-/** Distinct keys, as many as one object may have and as many objects as a body may have values. */
+/** As many objects as a body may have values, each with as many distinct keys as an object may have. */
 const objectsOfKeys = (objects: number, keysEach: number): string =>
   `[${Array.from({ length: objects }, (_none, index) => keys(keysEach).replaceAll('"k', `"k${index}-`)).join(',')}]`;
 
@@ -69,15 +69,15 @@ export const HOSTILE_BODIES: HostileTable = flat([
   ['a megabyte of escapes without end', `{"name":"${times('\\', 1_000_000)}`],
   ['a megabyte of digits', `{"name":${times('9', 1_000_000)}}`],
   ['a megabyte of open lists', times('[', 1_000_000)],
-  ['a megabyte of a key that stands twice', `{${times('"a":1,', 160_000)}"a":1}`],
+  ['a megabyte of one repeated key', `{${times('"a":1,', 160_000)}"a":1}`],
   ['a megabyte of keys', keys(70_000)],
   ['a megabyte of texts', list('"x"', 250_000)],
 ]);
 
 /** Of operations that take events, whose bodies may be larger. */
 export const HOSTILE_EVENT_BODIES: HostileTable = flat([
-  ['two megabytes of a list that stands twice', `{${times('"events":[],', 166_000)}"events":[]}`],
-  ['two megabytes of a name that stands twice', `{${times('"event_name":1,', 139_000)}"source":""}`],
+  ['two megabytes of one repeated list', `{${times('"events":[],', 166_000)}"events":[]}`],
+  ['two megabytes of one repeated name', `{${times('"event_name":1,', 139_000)}"source":""}`],
   ['two megabytes of empty events', `{"events":${list('{}', 650_000)}}`],
   ['two megabytes of properties', `{"event_name":"call","properties":${keys(140_000)}}`],
   ['two megabytes of a string without end', `{"event_name":"${times('a', 2_000_000)}`],

@@ -31,7 +31,7 @@ const PLANTS: Readonly<Record<string, (id: string) => readonly string[]>> = {
   usage: (id) => [`alter table meter_usage_v1 delete where ${place(id)} ${SYNCHRONOUS}`],
 };
 
-/** Refuses names of damage that there is not. */
+/** Refuses unknown kinds of damage. */
 export function checkPlants(names: readonly string[]): void {
   const unknown = names.filter((name) => PLANTS[name] === undefined);
   if (unknown.length > 0)
@@ -40,7 +40,7 @@ export function checkPlants(names: readonly string[]): void {
     );
 }
 
-/** Damages the stored usage after a run: a comparison that finds nothing then is worth nothing. */
+/** Damages the stored usage after a run. The comparison must find the damage. */
 export async function plantDamage(
   names: readonly string[],
   { tree, ledger, random }: PlantWorld,

@@ -8,7 +8,7 @@ import { createLogger } from '../../platform/log.ts';
 import { startBenchProcess, type BenchProcess } from '../processes.ts';
 import type { LoadSettings } from './load-process.ts';
 
-/** The whole product as `npm start` runs it, in a directory that is removed with it. */
+/** The whole product as `npm start` runs it, in a directory that is removed at the end. */
 export interface Product extends Instance {
   readonly api: ApiClient;
   createMeters(eventNames: readonly string[]): Promise<string[]>;

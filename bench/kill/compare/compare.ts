@@ -8,7 +8,7 @@ import { editedMeter, meters } from './meters.ts';
 import { names } from './names.ts';
 import { windows } from './windows.ts';
 
-/** Everything that reads usage, cheap and telling ones first. */
+/** Everything that reads usage. Comparisons that are cheap and find most come first. */
 const COMPARISONS: readonly Comparison[] = [
   meters,
   names,

@@ -27,7 +27,7 @@ export const disk = ({ dataDirectory, random }: FaultWorld): Fault => ({
     const filler = join(dataDirectory, '..', 'filler');
     fill(filler);
     const deadline = performance.now() + random.integer(...MS);
-    // What the engines free themselves is filled too.
+    // Space that the engines free is filled again.
     while (performance.now() < deadline) {
       await sleep(100);
       fill(filler);
