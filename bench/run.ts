@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   pdf: () => import('./pdf.ts'),
   'second-wall': () => import('./second-wall.ts'),
   wallets: () => import('./wallets.ts'),
+  webhooks: () => import('./webhooks.ts'),
   api: () => import('./api.ts'),
   'usage-diff': () => import('./usage-diff.ts'),
   'hostile-queries': () => import('./hostile-queries.ts'),

@@ -5,7 +5,11 @@ import { FAILING_MS_MAX, nextAttemptMs } from '../domain/webhooks/retry-schedule
 import { isoTime } from '../platform/clock.ts';
 import { failpoint } from '../platform/failpoint.ts';
 import type { Outbound } from '../platform/outbound/guarded-request.ts';
-import { sendNotification, type Attempt } from '../platform/outbound/send-notification.ts';
+import {
+  sendNotification,
+  type Attempt,
+  type Receiver,
+} from '../platform/outbound/send-notification.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import {
   disableEndpoint,
@@ -16,20 +20,25 @@ import {
   type AttemptedDelivery,
   type DueDelivery,
 } from '../postgres/tables/webhook-deliveries.ts';
+import {
+  HeldDeliveries,
+  IN_FLIGHT_PER_ENDPOINT,
+  IN_FLIGHT_PER_FAILING_ENDPOINT,
+  IN_FLIGHT_PER_TENANT,
+  type HeldDelivery,
+} from './held-deliveries.ts';
 import type { Job, JobRun } from './job.ts';
 
 export type DeliverWebhooksDeps = BillingDeps & { readonly outbound: Outbound };
 
 const DISPATCH_PAGE = 1_000;
-/** Several times the share of one tenant, whose receivers may all fail to answer. */
-const IN_FLIGHT_MAX = 512;
-const IN_FLIGHT_PER_TENANT = 64;
-const IN_FLIGHT_PER_ENDPOINT = 32;
-const IN_FLIGHT_PER_FAILING_ENDPOINT = 2;
-/** Outcomes are written together after this time. */
+/** Outcomes are written together after this time, or when there are that many. */
 const WRITE_MS = 20;
+const WRITE_PAGE = 64;
 /** The wait while only answers of slow receivers are outstanding. */
 const QUIET_MS = 200;
+/** A delivery waits so long for a place; then it is searched again, with its endpoint as it is by then. */
+const WAITING_MS_MAX = 1_000;
 
 /**
  * Sends notifications to webhook endpoints (money 17.2). Creates the deliveries of new notifications, sends
@@ -46,7 +55,8 @@ export const deliverWebhooks: Job<DeliverWebhooksDeps> = {
 class Delivery {
   readonly #deps: DeliverWebhooksDeps;
   readonly #run: JobRun;
-  readonly #inFlight = new Map<string, DueDelivery>();
+  readonly #held = new HeldDeliveries();
+  readonly #foundAt = new WeakMap<HeldDelivery, number>();
   #done: AttemptedDelivery[] = [];
   readonly #report = { dispatched: 0, delivered: 0, failed: 0, exhausted: 0, disabled: 0 };
 
@@ -55,16 +65,19 @@ class Delivery {
     this.#run = run;
   }
 
+  /** Requests go on while statements run: a step of the loop waits for no receiver. */
   async untilIdle(): Promise<Readonly<Record<string, number>>> {
     for (;;) {
       const hasEnded = this.#run.signal.aborted;
+      if (hasEnded) this.#held.release(() => true);
       const dispatched = hasEnded ? 0 : await this.#dispatch();
-      const started = hasEnded ? 0 : await this.#start();
+      const found = hasEnded ? 0 : await this.#find();
       const written = await this.#write();
       // An outcome may make the next event of its object due.
-      const isIdle = dispatched + started + written + this.#inFlight.size === 0;
+      const isIdle = dispatched + found + written + this.#held.size === 0;
       if (isIdle && this.#done.length === 0) return this.#report;
-      await sleep(dispatched + started + written === 0 ? QUIET_MS : WRITE_MS);
+      if (dispatched + found + written === 0) await sleep(QUIET_MS);
+      else if (Math.max(dispatched, found, written) < WRITE_PAGE) await sleep(WRITE_MS);
     }
   }
 
@@ -78,57 +91,54 @@ class Delivery {
     return dispatched;
   }
 
-  /** Starts due deliveries while places are free. */
-  async #start(): Promise<number> {
-    const free = IN_FLIGHT_MAX - this.#inFlight.size;
-    if (free === 0) return 0;
-    const inFlight = [...this.#inFlight.values()];
-    const endpoints = countBy(inFlight, ({ endpoint_id }) => endpoint_id);
-    const tenants = countBy(inFlight, ({ tenant_id }) => tenant_id);
-    const failing = new Set(
-      inFlight.flatMap((row) => (row.failing_since === null ? [] : row.endpoint_id)),
-    );
-    const placesOf = (id: string): number =>
-      failing.has(id) ? IN_FLIGHT_PER_FAILING_ENDPOINT : IN_FLIGHT_PER_ENDPOINT;
-    const due = await findDueDeliveries(this.#deps.pool, {
-      at: this.#now(),
-      limit: free,
-      perEndpoint: IN_FLIGHT_PER_ENDPOINT,
-      perFailingEndpoint: IN_FLIGHT_PER_FAILING_ENDPOINT,
-      without: {
-        ids: [...this.#inFlight.keys(), ...this.#done.map(({ delivery }) => delivery.id)],
-        endpoints: [...endpoints].flatMap(([id, count]) => (count >= placesOf(id) ? id : [])),
-        tenants: [...tenants].flatMap(([id, count]) => (count >= IN_FLIGHT_PER_TENANT ? id : [])),
-      },
+  /** Finds due deliveries and begins them while places are free. */
+  async #find(): Promise<number> {
+    const atMs = performance.now();
+    this.#held.release((held) => atMs - this.#foundAt.get(held)! > WAITING_MS_MAX);
+    const { limit, ids, endpoints, tenants } = this.#held.room;
+    const found =
+      limit === 0
+        ? []
+        : await findDueDeliveries(this.#deps.pool, {
+            at: this.#now(),
+            limit,
+            without: [...ids, ...this.#done.map(({ delivery }) => delivery.id)],
+            perEndpoint: IN_FLIGHT_PER_ENDPOINT,
+            perFailingEndpoint: IN_FLIGHT_PER_FAILING_ENDPOINT,
+            perTenant: IN_FLIGHT_PER_TENANT,
+            endpoints,
+            tenants,
+          });
+    const receivers = new Map<string, Receiver>();
+    const held = found.map((row) => {
+      const receiver = receivers.get(row.endpoint_id) ?? this.#receiverOf(row);
+      receivers.set(row.endpoint_id, receiver);
+      return { row, receiver };
     });
-    let started = 0;
-    for (const delivery of due) {
-      const { endpoint_id, tenant_id, failing_since } = delivery;
-      const places =
-        failing_since === null ? IN_FLIGHT_PER_ENDPOINT : IN_FLIGHT_PER_FAILING_ENDPOINT;
-      const ofEndpoint = endpoints.get(endpoint_id) ?? 0;
-      const ofTenant = tenants.get(tenant_id) ?? 0;
-      if (ofEndpoint >= places || ofTenant >= IN_FLIGHT_PER_TENANT) continue;
-      endpoints.set(endpoint_id, ofEndpoint + 1);
-      tenants.set(tenant_id, ofTenant + 1);
-      this.#inFlight.set(delivery.id, delivery);
-      started += 1;
-      void this.#send(delivery);
-    }
-    return started;
+    for (const one of held) this.#foundAt.set(one, atMs);
+    this.#held.add(held);
+    this.#begin();
+    return found.length;
   }
 
-  async #send(delivery: DueDelivery): Promise<void> {
-    const { url, environment_type } = delivery;
-    const isProduction = environment_type === 'production';
+  #receiverOf(row: DueDelivery): Receiver {
+    const isProduction = row.environment_type === 'production';
     const allowedHosts = this.#deps.settings.outbound_allowed_hosts;
-    const attempt = await sendNotification(this.#deps, delivery, {
-      url,
-      secrets: openSecrets(this.#deps, delivery),
+    return {
+      url: row.url,
+      secrets: openSecrets(this.#deps, row),
       rules: { isProduction, allowedHosts },
-    });
-    this.#inFlight.delete(delivery.id);
-    this.#done.push(this.#outcomeOf(delivery, attempt));
+    };
+  }
+
+  /** The end of a delivery makes place for the next of the same tenant. */
+  #begin(tenantId?: string): void {
+    for (const { row, receiver } of this.#held.begin(tenantId))
+      void sendNotification(this.#deps, row, receiver).then((attempt) => {
+        this.#held.end(row);
+        this.#done.push(this.#outcomeOf(row, attempt));
+        this.#begin(row.tenant_id);
+      });
   }
 
   #outcomeOf(delivery: DueDelivery, attempt: Attempt): AttemptedDelivery {
@@ -151,16 +161,18 @@ class Delivery {
     if (this.#done.length === 0) return 0;
     const done = [...this.#done];
     const at = this.#now();
+    const toDisable = endpointsToDisable(done, at);
     failpoint('jobs.deliver_webhooks.before_commit');
     const disabled = await this.#deps.pool.begin(async (tx) => {
       await holdJobLease(tx, this.#run.lease);
       await noteAttempts(tx, done, at);
       await noteEndpointHealth(tx, healthOf(done), at);
       let count = 0;
-      for (const [id, reason] of endpointsToDisable(done, at))
+      for (const [id, reason] of toDisable)
         if (await disableEndpoint(tx, id, reason, at)) count += 1;
       return count;
     });
+    this.#held.release(({ row }) => toDisable.has(row.endpoint_id));
     this.#done = this.#done.slice(done.length);
     this.#report.disabled += disabled;
     for (const { outcome } of done) this.#report[outcome === 'pending' ? 'failed' : outcome] += 1;
@@ -211,10 +223,4 @@ function spreadOf(id: string, attempts: number): number {
   let hash = attempts;
   for (const character of id) hash = (hash * 31 + character.codePointAt(0)!) % 1_000_003;
   return hash / 1_000_003;
-}
-
-function countBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1);
-  return counts;
 }

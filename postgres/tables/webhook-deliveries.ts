@@ -76,45 +76,60 @@ export async function dispatchNotifications(
 }
 
 /**
- * Due deliveries of enabled endpoints, longest due first. Each endpoint has at most `perEndpoint` in a page,
- * and at most `perFailingEndpoint` while it fails: receivers that do not answer must not fill the page.
+ * Due deliveries of enabled endpoints, one of each tenant in turn, longest due first. Each endpoint and each tenant has
+ * at most so many in a page as there are places for them, and an endpoint that fails has fewer: receivers that do not
+ * answer must not fill the page.
  */
 export async function findDueDeliveries(
   db: Db,
   page: {
     readonly at: string;
     readonly limit: number;
+    /** Deliveries that the process has already. */
+    readonly without: readonly string[];
     readonly perEndpoint: number;
     readonly perFailingEndpoint: number;
-    /** Deliveries in flight, and the endpoints and tenants that have enough of them. */
-    readonly without: {
-      readonly ids: readonly string[];
-      readonly endpoints: readonly string[];
-      readonly tenants: readonly string[];
-    };
+    readonly perTenant: number;
+    /** Endpoints and tenants with other limits than these, because the process has some of their deliveries. */
+    readonly endpoints: readonly { readonly id: string; readonly places: number }[];
+    readonly tenants: readonly { readonly id: string; readonly places: number }[];
   },
 ): Promise<DueDelivery[]> {
-  const { at, limit, perEndpoint, perFailingEndpoint, without } = page;
+  const { at, limit, perEndpoint, perFailingEndpoint, perTenant } = page;
+  const placesOf = (shares: typeof page.endpoints) =>
+    db`unnest(${shares.map(({ id }) => id)}::text[], ${shares.map(({ places }) => places)}::int[])`;
   return await db<DueDelivery[]>`
+    with found as materialized (
+      select d.id, e.tenant_id, d.due_at,
+             row_number() over (partition by e.tenant_id order by d.due_at, d.sequence) as turn
+        from webhook_endpoints e
+        left join ${placesOf(page.endpoints)} k(id, places) on k.id = e.id
+       cross join lateral (
+         select d.id, d.due_at, d.sequence from webhook_deliveries d
+          where d.endpoint_id = e.id and d.due_at <= ${at}
+            and d.id not in (select unnest(${page.without as string[]}::text[]))
+          order by d.due_at, d.sequence
+          limit coalesce(k.places, case when e.failing_since is null then ${perEndpoint}::int
+                                        else ${perFailingEndpoint}::int end)) d
+       where e.enabled and e.status = 'published'
+         and exists (select 1 from webhook_deliveries w where w.endpoint_id = e.id and w.due_at <= ${at})
+    ), taken as materialized (
+      select f.id, f.turn from found f
+        left join ${placesOf(page.tenants)} k(id, places) on k.id = f.tenant_id
+       where f.turn <= coalesce(k.places, ${perTenant}::int)
+       order by f.turn, f.due_at
+       limit ${limit}
+    )
     select d.id, d.tenant_id, d.environment_id, d.endpoint_id, d.event_id, d.sequence::text as sequence,
            d.event_type, d.entity_type, d.entity_id, d.attempts,
            e.url, e.secret, e.previous_secret, e.previous_secret_ends_at, e.failing_since,
            v.type as environment_type, o.payload, o.occurred_at, o.clock_time
-      from webhook_endpoints e
-      join environments v on v.id = e.environment_id
-     cross join lateral (
-       select * from webhook_deliveries d
-        where d.endpoint_id = e.id and d.due_at <= ${at}
-          and d.id <> all(${without.ids as string[]}::text[])
-        order by d.due_at, d.sequence
-        limit case when e.failing_since is null then ${perEndpoint}::int else ${perFailingEndpoint}::int end) d
+      from taken t
+      join webhook_deliveries d on d.id = t.id
+      join webhook_endpoints e on e.id = d.endpoint_id
+      join environments v on v.id = d.environment_id
       join outbox o on o.id = d.event_id
-     where e.enabled and e.status = 'published'
-       and e.id <> all(${without.endpoints as string[]}::text[])
-       and e.tenant_id <> all(${without.tenants as string[]}::text[])
-       and exists (select 1 from webhook_deliveries w where w.endpoint_id = e.id and w.due_at <= ${at})
-     order by d.due_at, d.sequence
-     limit ${limit}`;
+     order by t.turn, d.due_at, d.sequence`;
 }
 
 /** The outcome of one attempt. */
