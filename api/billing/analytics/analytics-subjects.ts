@@ -26,7 +26,7 @@ import {
   type BillingSources,
 } from '../computing/billing-sources.ts';
 import { attachedCoupons } from '../computing/coupon-applications.ts';
-import { usageLineOf } from '../computing/compute-invoices.ts';
+import { usageLineOf } from '../computing/plan-charges.ts';
 import { lineQuestion } from '../computing/line-questions.ts';
 import type { QuestionedCharge } from '../computing/rate-charges.ts';
 import { findMeters } from '../../catalog/meters/repository.ts';

@@ -76,3 +76,9 @@ export function groupedTarget(parent: InvoiceTarget, child: SubscriptionRow): In
     grouped: [],
   };
 }
+
+/** The invoice's own subscription, then the grouped ones. */
+export const partsOf = (target: InvoiceTarget): readonly InvoiceTarget[] => [
+  target,
+  ...(target.grouped ?? []),
+];

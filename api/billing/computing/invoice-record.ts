@@ -15,7 +15,7 @@ import type { Settlement } from './settlement-currency.ts';
 import type { InvoiceCharge, TrueUpCharge } from './subscription-commitments.ts';
 
 /** The actor and the time of the computation. */
-interface Computing {
+export interface Computing {
   readonly at: string;
   readonly user_id: string;
 }

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import type { Charge, InvoiceScope } from '../../../domain/subscription/charges.ts';
+import { chargesAroundPauses, type PausedTime } from '../../../domain/subscription/paused-time.ts';
+import { isRestart, paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { sourcesOfPeriod } from '../../catalog/entitlements/entitlement-sources.ts';
+import type { BilledLine, BillingSources } from './billing-sources.ts';
+import type { InvoiceTarget } from './invoice-target.ts';
+import { lineQuestion, type UsageLine, type UsagePurpose } from './line-questions.ts';
+import { advancesPinnedFrom, isPinnedAdvance } from './pinned-advances.ts';
+import type { QuestionedCharge } from './rate-charges.ts';
+
+/** The charges of one subscription on an invoice that no other invoice has, each with the questions that rate it. */
+export function planCharges(
+  target: InvoiceTarget,
+  sources: BillingSources,
+  purpose: UsagePurpose,
+): QuestionedCharge[] {
+  const { subscription } = target;
+  const lines = sources.lines.get(subscription.id) ?? [];
+  const pinnedFrom = advancesPinnedFrom(target);
+  const pauses = pausesOf(target, sources);
+  const charges = chargesOf(target, lines, pauses).filter(({ line, cell }) => {
+    const start = 'at' in cell ? cell.at : cell.service.start;
+    if (isPinnedAdvance(line, start, pinnedFrom)) return false;
+    return !isBilledElsewhere(target, sources, line, start);
+  });
+  return charges.map((charge) => {
+    const { line, cell } = charge;
+    if (line.price_type === 'FIXED' || 'at' in cell) return { charge, questions: [] };
+    return { charge, questions: [lineQuestion(usageLineOf(target, sources, line, purpose), cell)] };
+  });
+}
+
+/** Pauses of the subscription. The one that ends with this invoice has ended, although it is not stored so yet. */
+function pausesOf({ subscription, period }: InvoiceTarget, sources: BillingSources) {
+  const pauses = sources.pauses.get(subscription.id) ?? [];
+  if (subscription.subscription_status !== 'active') return pauses;
+  return pauses.map(({ start, end }) => ({ start, end: end ?? period.start }));
+}
+
+/** The charges of the two periods, each on the grid that it has: a plan change may move the anchor (billing 14.2). */
+function chargesOf(
+  { subscription, billing_reason, covers }: InvoiceTarget,
+  lines: readonly BilledLine[],
+  pauses: readonly PausedTime[],
+): Charge<BilledLine>[] {
+  // Trial time is never billed; only the preview of a trial shows it, at 0 (billing 10.4).
+  if (billing_reason === 'SUBSCRIPTION_TRIAL_START')
+    return chargesAroundPauses(subscription, lines, covers, pauses);
+  const { closing, opening } = covers;
+  const until = closing?.end ?? null;
+  if (closing === null || until === null || !isRestart(subscription, until)) {
+    const schedule = paidSchedule(subscription, (closing ?? opening)?.start);
+    return chargesAroundPauses(schedule, lines, covers, pauses);
+  }
+  const charges = (scope: InvoiceScope) =>
+    chargesAroundPauses(
+      paidSchedule(subscription, (scope.closing ?? scope.opening)!.start),
+      lines,
+      scope,
+      pauses,
+    );
+  const ended = charges({ closing, opening: null }).map(uncut);
+  const begun = opening === null ? [] : charges({ closing: null, opening });
+  const isUsage = ({ line }: Charge<BilledLine>) => line.price_type === 'USAGE';
+  return [...begun, ...ended.filter((charge) => !isUsage(charge)), ...ended.filter(isUsage)];
+}
+
+/** Fees of a period that a plan change has ended pay their slice, as if their lines had ended there (billing 5.2). */
+const uncut = (charge: Charge<BilledLine>): Charge<BilledLine> => {
+  const { line, cell } = charge;
+  if ('at' in cell || line.price_type !== 'FIXED') return charge;
+  const uncutCell = { start: cell.cell.start, end: cell.reference.end };
+  return { line, cell: { ...cell, cell: uncutCell } };
+};
+
+/** The inputs of a usage line's queries, for the billing period of the target. */
+export function usageLineOf(
+  target: Pick<InvoiceTarget, 'subscription' | 'proration_behavior' | 'period'>,
+  sources: BillingSources,
+  line: BilledLine,
+  purpose: UsagePurpose,
+): UsageLine {
+  const { subscription, proration_behavior, period } = target;
+  const customer = sources.customers.get(subscription.customer_id);
+  assert(customer !== undefined, `customer ${subscription.customer_id} of a subscription exists`);
+  return {
+    subscription,
+    line,
+    siblings: sources.lines.get(subscription.id) ?? [],
+    proration_behavior,
+    entitlements: sourcesOfPeriod(
+      (sources.entitlements.get(subscription.id) ?? []).filter(
+        ({ meter_id }) => meter_id === line.meter_id,
+      ),
+      subscription,
+      period.end,
+    ),
+    external_customer_id: customer.external_id,
+    pool: sources.pools.get(subscription.id) ?? [],
+    versions: sources.meterVersions.get(line.meter_id ?? '') ?? [],
+    period_start: period.start,
+    purpose,
+  };
+}
+
+/** Whether another living invoice already charges the service (billing 3.1). */
+function isBilledElsewhere(
+  target: InvoiceTarget,
+  sources: BillingSources,
+  line: BilledLine,
+  serviceStart: string,
+): boolean {
+  const billed = sources.billed.get(line.id) ?? [];
+  return billed.some(
+    ({ invoice_id, period_start, kind }) =>
+      kind === 'base' &&
+      period_start === serviceStart &&
+      invoice_id !== target.invoice?.id &&
+      invoice_id !== target.replaces,
+  );
+}
