@@ -18,6 +18,7 @@ import {
   COLLECTION_METHODS,
   SUBSCRIPTION_PRORATION_BEHAVIORS,
 } from './words.ts';
+import { columnNames } from './columns.ts';
 
 const stringMap = z.record(z.string(), z.string());
 const url = text(2_000);
@@ -73,6 +74,7 @@ const StoredCheckout = z.object(checkoutFields);
 
 /** A row of `checkout_sessions`. */
 export type CheckoutRecord = z.infer<typeof StoredCheckout> & { readonly target_key: string };
+export const CHECKOUT_COLUMNS = columnNames<CheckoutRecord>()(checkoutFields, { target_key: true });
 
 export const CheckoutSession = z
   .object({

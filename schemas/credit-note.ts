@@ -20,6 +20,7 @@ import {
   REFUND_STATUSES,
   REFUND_TARGETS,
 } from './words.ts';
+import { columnNames } from './columns.ts';
 
 const stringMap = z.record(z.string(), z.string());
 
@@ -39,6 +40,10 @@ export type CreditNoteLineItem = z.infer<typeof CreditNoteLineItem>;
 
 /** A row of `credit_note_lines`. */
 export type CreditNoteLineRecord = CreditNoteLineItem & { readonly position: number };
+export const CREDIT_NOTE_LINE_COLUMNS = columnNames<CreditNoteLineRecord>()(
+  CreditNoteLineItem.shape,
+  { position: true },
+);
 
 /** Stored and returned fields of a credit note. */
 export const creditNoteFields = {
@@ -66,6 +71,9 @@ const StoredCreditNote = z.object(creditNoteFields);
 export type CreditNoteRecord = z.infer<typeof StoredCreditNote> & {
   readonly request_fingerprint: string;
 };
+export const CREDIT_NOTE_COLUMNS = columnNames<CreditNoteRecord>()(creditNoteFields, {
+  request_fingerprint: true,
+});
 
 export const CreditNote = z
   .object({

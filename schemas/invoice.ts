@@ -21,6 +21,7 @@ import {
 import { expandQuery, searchSchemas } from './search.ts';
 import { EmbeddedSubscription } from './subscription.ts';
 import { TAX_BEHAVIORS } from './words.ts';
+import { columnNames } from './columns.ts';
 
 const stringMap = z.record(z.string(), z.string());
 
@@ -65,7 +66,6 @@ export const CouponApplication = z
   .meta({ id: 'CouponApplication' });
 export type CouponApplication = z.infer<typeof CouponApplication>;
 
-/** Stored and returned fields of an invoice, without rows and embedded records. */
 /** A row in the custom currency of its price: the amount that was converted, and the factor. */
 export const LineCustomCurrency = z
   .object({
@@ -88,6 +88,7 @@ export const InvoiceCustomCurrency = z
   })
   .meta({ id: 'InvoiceCustomCurrency' });
 
+/** Stored and returned fields of an invoice, without rows and embedded records. */
 export const invoiceFields = {
   ...recordFields,
   customer_id: z.string(),
@@ -173,8 +174,6 @@ export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   /** The caller sent the due date: computations keep it. */
   readonly due_date_given: boolean;
   readonly issue_date_given: boolean;
-  /** Written by the job that reports overdue invoices, never with the record. */
-  readonly overdue_notified_for?: string | null;
   /** The pending credit that the invoice sells; null for every other invoice. Clients cannot write it. */
   readonly purchased_transaction_id: string | null;
   readonly revision: number;
@@ -187,6 +186,22 @@ export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   /** The grouped subscriptions whose rows are on the invoice. */
   readonly grouped_subscription_ids: readonly string[];
 };
+
+export const INVOICE_COLUMNS = columnNames<InvoiceRecord>()(invoiceFields, {
+  taxes: true,
+  pinned_taxes: true,
+  due_date_given: true,
+  issue_date_given: true,
+  purchased_transaction_id: true,
+  revision: true,
+  proration_behavior: true,
+  meter_version_ids: true,
+  usage_watermarks: true,
+  finalize_after: true,
+  stream_heads: true,
+  committed_usage: true,
+  grouped_subscription_ids: true,
+});
 
 /** Stored and returned fields of an invoice row. */
 export const invoiceLineFields = {
@@ -251,6 +266,14 @@ export type InvoiceLineRecord = z.infer<typeof StoredInvoiceLine> & {
   readonly allowance_queries: readonly unknown[];
   readonly holds_slot: boolean;
 };
+
+export const INVOICE_LINE_COLUMNS = columnNames<InvoiceLineRecord>()(StoredInvoiceLine.shape, {
+  position: true,
+  explanation: true,
+  usage_queries: true,
+  allowance_queries: true,
+  holds_slot: true,
+});
 
 /** One group of a row's usage; the costs of all groups sum to the row's amount (billing 17.9). */
 const usageShareFields = {

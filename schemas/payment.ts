@@ -21,6 +21,7 @@ import {
   PAYMENT_METHOD_TYPES,
   PAYMENT_STATUSES,
 } from './words.ts';
+import { columnNames } from './columns.ts';
 
 const stringMap = z.record(z.string(), z.string());
 
@@ -66,6 +67,13 @@ export type PaymentRecord = z.infer<typeof StoredPayment> & {
   readonly implicit_key: string | null;
   readonly last_synced_at: string | null;
 };
+
+export const PAYMENT_COLUMNS = columnNames<PaymentRecord>()(paymentFields, {
+  connection_id: true,
+  request_fingerprint: true,
+  implicit_key: true,
+  last_synced_at: true,
+});
 
 export const PaymentAttempt = z
   .object({

@@ -10,6 +10,7 @@ import {
 } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { REFUND_REASONS, REFUND_STATUSES, REFUND_TARGETS } from './words.ts';
+import { columnNames } from './columns.ts';
 
 const stringMap = z.record(z.string(), z.string());
 
@@ -47,6 +48,9 @@ export type Refund = z.infer<typeof Refund>;
 
 /** A row of `refunds`. The token is sent to the gateway and stored before that. */
 export type RefundRecord = Refund & { readonly gateway_idempotency_token: string | null };
+export const REFUND_COLUMNS = columnNames<RefundRecord>()(refundFields, {
+  gateway_idempotency_token: true,
+});
 
 /** `amount` absent refunds everything that is left; `target` absent is the wallet. */
 export const CreateRefundBody = z

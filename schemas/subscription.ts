@@ -28,6 +28,7 @@ import {
   SUBSCRIPTION_STATUSES,
   SUBSCRIPTION_TYPES,
 } from './words.ts';
+import { columnNames } from './columns.ts';
 
 const stringMap = z.record(z.string(), z.string());
 
@@ -99,6 +100,21 @@ export type SubscriptionRow = z.infer<typeof StoredSubscription> & {
   readonly earlier_anchors: readonly EarlierAnchor[];
 };
 
+export const SUBSCRIPTION_COLUMNS = columnNames<SubscriptionRow>()(subscriptionFields, {
+  include_price_ids: true,
+  cancel_proration_behavior: true,
+  synced_price_sequence: true,
+  last_billing_sequence: true,
+  due_at: true,
+  billing_retry_at: true,
+  renewal_notified_for: true,
+  pause_at: true,
+  resume_at: true,
+  merges_from: true,
+  earlier_plans: true,
+  earlier_anchors: true,
+});
+
 /** The anchor of the periods that begin before `until`: a pause has moved it since. */
 interface EarlierAnchor {
   readonly billing_anchor: string;
@@ -152,6 +168,7 @@ const StoredLineItem = z.object(lineItemFields);
 
 /** A row of `subscription_line_items`. */
 export type LineItemRow = z.infer<typeof StoredLineItem>;
+export const LINE_ITEM_COLUMNS = columnNames<LineItemRow>()(lineItemFields, {});
 
 export const SubscriptionLineItem = z
   .object({

@@ -89,6 +89,13 @@ describe('tidy', () => {
     expect(others.filter(containsSql)).toEqual([]);
   });
 
+  test('repositories of api/ name the columns that they read (schemas/columns.ts)', () => {
+    const repositories = sources.filter((name) => /^api\/.*repository\.ts$/.test(name));
+    expect(repositories.length).toBeGreaterThan(60);
+    const readsAll = /\bselect (\w+\.)?\*\s+from [a-z_]+\s|\breturning (\w+\.)?\*/;
+    expect(repositories.filter((name) => readsAll.test(read(name)))).toEqual([]);
+  });
+
   test('answers pick their fields (api/conventions/picked.ts), they hide no columns', () => {
     const answers = sources.filter((name) =>
       /^api\/.*(answers?|routes|repository)\.ts$/.test(name),

@@ -1,5 +1,6 @@
 import { alreadyExists } from '../../../domain/errors.ts';
 import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
+import { columnList } from '../../../postgres/parameters.ts';
 import { filterConditions, findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { AlertLog, AlertSetting } from '../../../schemas/alert.ts';
@@ -7,7 +8,7 @@ import type { Feature } from '../../../schemas/feature.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
-import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { SUBSCRIPTION_COLUMNS, type SubscriptionRow } from '../../../schemas/subscription.ts';
 import { isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
 
 const settings = tableOf<AlertSetting, Omit<AlertSetting, 'alert_state'>>({
@@ -181,7 +182,7 @@ export async function grantingSubscriptions(
   at: string,
 ): Promise<SubscriptionRow[]> {
   const rows = await db<SubscriptionRow[]>`
-    select * from subscriptions
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)} from subscriptions
      where ${inScope(db, scope)} and customer_id = any(${[...customerIds]}) and status = 'published'
        and subscription_status in ('active', 'trialing')
      order by created_at, id`;

@@ -18,7 +18,11 @@ export async function comparedWallets(
   limit: number,
 ): Promise<(WalletFault & { readonly id: string })[]> {
   return await db<(WalletFault & { id: string })[]>`
-    with page as (select * from wallets where id > ${after} order by id limit ${limit}),
+    with page as (
+      select id, tenant_id, environment_id, balance, credit_balance, credits_in_blocks, overdraft, conversion_rate
+        from wallets
+       where id > ${after}
+       order by id limit ${limit}),
     sums as (
       select t.wallet_id,
              coalesce(sum(credits_available), 0) as in_blocks,

@@ -7,6 +7,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { columnList } from '../../../postgres/parameters.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import {
@@ -15,12 +16,12 @@ import {
   type ClockRef,
   type Timeline,
 } from '../../../postgres/tables/test-clocks.ts';
-import type { CheckoutRecord } from '../../../schemas/checkout.ts';
+import { CHECKOUT_COLUMNS, type CheckoutRecord } from '../../../schemas/checkout.ts';
 
 const sessions = tableOf<CheckoutRecord>({
   name: 'checkout_sessions',
   noun: 'Checkout session',
-  columns: (db) => db`*`,
+  columns: (db) => columnList(db, CHECKOUT_COLUMNS),
   json: ['configuration', 'payment_provider_config', 'metadata'],
   taken: {
     checkout_sessions_target_key_key: (session) =>
@@ -49,7 +50,7 @@ export async function findActiveCheckout(
   key: string,
 ): Promise<CheckoutRecord | null> {
   const [row] = await db<CheckoutRecord[]>`
-    select * from checkout_sessions
+    select ${columnList(db, CHECKOUT_COLUMNS)} from checkout_sessions
      where ${inScope(db, scope)} and idempotency_key = ${key}
        and checkout_status in ('initiated', 'pending')`;
   return row ?? null;
@@ -57,7 +58,8 @@ export async function findActiveCheckout(
 
 /** The session with this id in any scope, for the bearer of its link; null if there is none. */
 export async function findCheckoutOfLink(db: Db, id: string): Promise<CheckoutRecord | null> {
-  const [row] = await db<CheckoutRecord[]>`select * from checkout_sessions where id = ${id}`;
+  const [row] = await db<CheckoutRecord[]>`
+    select ${columnList(db, CHECKOUT_COLUMNS)} from checkout_sessions where id = ${id}`;
   return row ?? null;
 }
 
@@ -86,7 +88,7 @@ export async function lockActiveCheckoutOf(
   paymentId: string,
 ): Promise<CheckoutRecord | null> {
   const [active] = await tx<CheckoutRecord[]>`
-    select * from checkout_sessions
+    select ${columnList(tx, CHECKOUT_COLUMNS)} from checkout_sessions
      where ${inScope(tx, scope)} and checkout_payment_id = ${paymentId}
        and checkout_status in ('initiated', 'pending')
        for update`;
@@ -104,7 +106,7 @@ export async function noteLateMoney(
   change: { readonly updated_at: string; readonly updated_by: string },
 ): Promise<void> {
   const [ended] = await tx<CheckoutRecord[]>`
-    select * from checkout_sessions
+    select ${columnList(tx, CHECKOUT_COLUMNS)} from checkout_sessions
      where ${inScope(tx, scope)} and checkout_payment_id = ${paymentId}
        and checkout_status in ('failed', 'expired')
        for update`;
@@ -120,7 +122,7 @@ export async function findCheckoutOfInvoice(
   invoiceId: string,
 ): Promise<CheckoutRecord | null> {
   const [row] = await db<CheckoutRecord[]>`
-    select * from checkout_sessions
+    select ${columnList(db, CHECKOUT_COLUMNS)} from checkout_sessions
      where ${inScope(db, scope)} and checkout_invoice_id = ${invoiceId}
      order by created_at desc, id desc limit 1`;
   return row ?? null;
@@ -133,7 +135,7 @@ export async function findActiveCheckoutOf(
   targetKey: string,
 ): Promise<CheckoutRecord | null> {
   const [row] = await db<CheckoutRecord[]>`
-    select * from checkout_sessions
+    select ${columnList(db, CHECKOUT_COLUMNS)} from checkout_sessions
      where ${inScope(db, scope)} and target_key = ${targetKey}
        and checkout_status in ('initiated', 'pending')`;
   return row ?? null;

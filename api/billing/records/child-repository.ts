@@ -1,7 +1,8 @@
 import { dueAt } from '../../../domain/subscription/due.ts';
 import { STANDING_ALONE, type PooledCustomer } from '../../../domain/subscription/hierarchy.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
-import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { columnList } from '../../../postgres/parameters.ts';
+import { SUBSCRIPTION_COLUMNS, type SubscriptionRow } from '../../../schemas/subscription.ts';
 
 const isGrouped = (db: Db, scope: Scope, parentIds: readonly string[]) => db`
   ${inScope(db, scope)} and parent_subscription_id = any(${parentIds as string[]}::text[])
@@ -16,7 +17,8 @@ export function groupedOf(
 ): Promise<SubscriptionRow[]> | [] {
   if (parentIds.length === 0) return [];
   return db<SubscriptionRow[]>`
-    select * from subscriptions where ${isGrouped(db, scope, parentIds)} order by id`;
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)} from subscriptions
+     where ${isGrouped(db, scope, parentIds)} order by id`;
 }
 
 /** The same, locked. */
@@ -27,7 +29,8 @@ export function lockGrouped(
 ): Promise<SubscriptionRow[]> | [] {
   if (parentIds.length === 0) return [];
   return tx<SubscriptionRow[]>`
-    select * from subscriptions where ${isGrouped(tx, scope, parentIds)} order by id for update`;
+    select ${columnList(tx, SUBSCRIPTION_COLUMNS)} from subscriptions
+     where ${isGrouped(tx, scope, parentIds)} order by id for update`;
 }
 
 /** Inherited subscriptions of a parent that have not ended, with the external ids of their customers. */
@@ -37,7 +40,7 @@ export function inheritedOf(
   parentId: string,
 ): Promise<(SubscriptionRow & { external_id: string })[]> {
   return db<(SubscriptionRow & { external_id: string })[]>`
-    select s.*, c.external_id
+    select ${columnList(db, SUBSCRIPTION_COLUMNS, 's')}, c.external_id
       from subscriptions s join customers c on c.id = s.customer_id and ${inScope(db, scope, 'c')}
      where ${inScope(db, scope, 's')} and s.parent_subscription_id = ${parentId}
        and s.subscription_type = 'inherited' and s.subscription_status <> 'cancelled'
@@ -69,7 +72,7 @@ export async function findRunningOfPlan(
   type: 'inherited' | null,
 ): Promise<SubscriptionRow | null> {
   const [row] = await db<SubscriptionRow[]>`
-    select * from subscriptions
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)} from subscriptions
      where ${inScope(db, scope)} and customer_id = ${customerId} and plan_id = ${planId}
        and subscription_status <> 'cancelled' and status = 'published'
        ${type === null ? db`` : db`and subscription_type = ${type}`}
@@ -119,5 +122,5 @@ export async function copyToInherited(
       from subscriptions p, children
      where ${inScope(tx, scope, 'c')} and c.id = children.id and p.id = c.parent_subscription_id
        and ${inScope(tx, scope, 'p')}
-    returning c.*, children.subscription_status as status_before`;
+    returning ${columnList(tx, SUBSCRIPTION_COLUMNS, 'c')}, children.subscription_status as status_before`;
 }

@@ -7,7 +7,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
-import { columnsOf, jsonOf } from '../../../postgres/parameters.ts';
+import { columnList, columnsOf, jsonOf } from '../../../postgres/parameters.ts';
 import {
   livesBy,
   ownedBy,
@@ -28,6 +28,11 @@ export interface CollectionRow extends Scope {
   readonly created_at: string;
   readonly updated_at: string;
 }
+
+const COLLECTION_COLUMNS = [
+  'invoice_id', 'tenant_id', 'environment_id', 'customer_id', 'subscription_id', 'collection_status',
+  'attempt_count', 'next_attempt_at', 'last_payment_id', 'pending_action', 'created_at', 'updated_at',
+] as const satisfies readonly (keyof CollectionRow)[]; // prettier-ignore
 
 /** An invoice to charge, with the method that its subscription names. */
 export interface ToCollect {
@@ -75,7 +80,7 @@ export async function lockCollection(
   invoiceId: string,
 ): Promise<CollectionRow | null> {
   const [row] = await tx<CollectionRow[]>`
-    select * from invoice_collections
+    select ${columnList(tx, COLLECTION_COLUMNS)} from invoice_collections
      where ${inScope(tx, scope)} and invoice_id = ${invoiceId} for update`;
   return row ?? null;
 }
@@ -100,7 +105,7 @@ export async function findCollections(
 ): Promise<CollectionRow[]> {
   if (invoiceIds.length === 0) return [];
   return await db<CollectionRow[]>`
-    select * from invoice_collections
+    select ${columnList(db, COLLECTION_COLUMNS)} from invoice_collections
      where ${inScope(db, scope)} and invoice_id = any(${invoiceIds as string[]}::text[])`;
 }
 

@@ -1,15 +1,21 @@
 import { alreadyExists } from '../../../domain/errors.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { columnList } from '../../../postgres/parameters.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { filterConditions, findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
-import type { CreditNoteLineRecord, CreditNoteRecord } from '../../../schemas/credit-note.ts';
+import {
+  CREDIT_NOTE_COLUMNS,
+  CREDIT_NOTE_LINE_COLUMNS,
+  type CreditNoteLineRecord,
+  type CreditNoteRecord,
+} from '../../../schemas/credit-note.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
 const notes = tableOf<CreditNoteRecord>({
   name: 'credit_notes',
   noun: 'Credit note',
-  columns: (db) => db`*`,
+  columns: (db) => columnList(db, CREDIT_NOTE_COLUMNS),
   json: ['metadata'],
   only: 'published',
   taken: {
@@ -45,7 +51,7 @@ export async function findCreditNoteByKey(
   key: string,
 ): Promise<CreditNoteRecord | null> {
   const [row] = await db<CreditNoteRecord[]>`
-    select * from credit_notes
+    select ${columnList(db, CREDIT_NOTE_COLUMNS)} from credit_notes
      where ${inScope(db, scope)} and idempotency_key = ${key} and credit_note_status <> 'VOIDED'`;
   return row ?? null;
 }
@@ -68,7 +74,7 @@ export async function linesOfCreditNotes(
 ): Promise<CreditNoteLineRecord[]> {
   if (creditNoteIds.length === 0) return [];
   return await db<CreditNoteLineRecord[]>`
-    select * from credit_note_lines
+    select ${columnList(db, CREDIT_NOTE_LINE_COLUMNS)} from credit_note_lines
      where ${inScope(db, scope)} and credit_note_id = any(${creditNoteIds as string[]}::text[])
      order by credit_note_id, position`;
 }
@@ -95,5 +101,10 @@ export function searchCreditNotes(
     ${filterConditions(db, filter, [
       'invoice_id', 'customer_id', 'subscription_id', 'credit_note_status', 'credit_note_type',
     ])}`; // prettier-ignore
-  return findPage<CreditNoteRecord>(db, { columns: db`*`, from: db`credit_notes`, where, search });
+  return findPage<CreditNoteRecord>(db, {
+    columns: columnList(db, CREDIT_NOTE_COLUMNS),
+    from: db`credit_notes`,
+    where,
+    search,
+  });
 }

@@ -1,6 +1,7 @@
 import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
+import { columnList } from '../../../postgres/parameters.ts';
 import { livesBy, type ClockRef, type Timeline } from '../../../postgres/tables/test-clocks.ts';
-import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import { INVOICE_COLUMNS, type InvoiceRecord } from '../../../schemas/invoice.ts';
 
 /**
  * Condition of a draft that is due to be computed again: of a subscription, without rows that a person wrote, not
@@ -40,7 +41,7 @@ export async function draftsToRecompute(
   page: { readonly due: Timeline; readonly after: string; readonly limit: number },
 ): Promise<InvoiceRecord[]> {
   return await db<InvoiceRecord[]>`
-    select * from invoices
+    select ${columnList(db, INVOICE_COLUMNS)} from invoices
      where ${inScope(db, scope)} and ${due(db, page.due)} and id > ${page.after}
      order by id limit ${page.limit}`;
 }

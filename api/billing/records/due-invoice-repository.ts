@@ -5,13 +5,18 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { columnList } from '../../../postgres/parameters.ts';
 import {
   livesBy,
   ownedBy,
   type ClockRef,
   type Timeline,
 } from '../../../postgres/tables/test-clocks.ts';
-import type { InvoiceRecord, StoredWatermarks } from '../../../schemas/invoice.ts';
+import {
+  INVOICE_COLUMNS,
+  type InvoiceRecord,
+  type StoredWatermarks,
+} from '../../../schemas/invoice.ts';
 
 /**
  * Stores why the invoice was not finalized. With `isFinal` it is left to a person: the finalizing job skips
@@ -29,7 +34,7 @@ export async function setFinalizeRefusal(
            finalize_after = case when ${isFinal} then null else finalize_after end,
            version = version + 1
      where ${inScope(tx, scope)} and id = ${id} and finalize_after is not null
-    returning *`;
+    returning ${columnList(tx, INVOICE_COLUMNS)}`;
   return row ?? null;
 }
 
@@ -77,7 +82,7 @@ export async function invoicesToFinalize(
 ): Promise<InvoiceRecord[]> {
   const { due, after, limit } = page;
   return await db<InvoiceRecord[]>`
-    select *
+    select ${columnList(db, INVOICE_COLUMNS)}
       from invoices
      where ${inScope(db, scope)}
        and finalize_after <= ${due.at}
@@ -121,5 +126,5 @@ export async function noteOverdueInvoices(
      where id in (
              select id from invoices where ${inScope(tx, scope)} and ${overdue(tx, due)}
               order by due_date, id limit ${limit} for update skip locked)
-    returning *`;
+    returning ${columnList(tx, INVOICE_COLUMNS)}`;
 }

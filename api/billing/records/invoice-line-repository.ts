@@ -1,17 +1,7 @@
 import { notFound } from '../../../domain/errors.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
-import { jsonOf } from '../../../postgres/parameters.ts';
-import type { InvoiceLineRecord } from '../../../schemas/invoice.ts';
-
-const LINE_COLUMNS = [
-  'id', 'tenant_id', 'environment_id', 'invoice_id', 'customer_id', 'subscription_id',
-  'subscription_line_item_id', 'kind', 'position', 'entity_type', 'entity_id', 'price_id', 'price_type',
-  'price_unit', 'price_unit_id', 'price_unit_amount', 'meter_id', 'meter_display_name',
-  'plan_display_name', 'display_name', 'currency', 'quantity', 'amount', 'line_item_discount',
-  'invoice_level_discount', 'prepaid_credits_applied', 'adjusted_entitlement_quantity',
-  'commitment_info', 'parent_line_item_id', 'period_start', 'period_end', 'metadata', 'explanation',
-  'usage_queries', 'allowance_queries', 'holds_slot', 'custom_currency', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
-] as const satisfies readonly (keyof InvoiceLineRecord)[]; // prettier-ignore
+import { columnList, jsonOf } from '../../../postgres/parameters.ts';
+import { INVOICE_LINE_COLUMNS, type InvoiceLineRecord } from '../../../schemas/invoice.ts';
 
 /** Replaces the rows of invoices. Existing rows keep their id, because the caller computed them with it. */
 export async function replaceInvoiceLines(
@@ -34,8 +24,8 @@ export async function insertInvoiceLines(
 ): Promise<void> {
   if (lines.length === 0) return;
   await tx`
-    insert into invoice_line_items (${tx(LINE_COLUMNS)})
-    select ${tx(LINE_COLUMNS)}
+    insert into invoice_line_items (${tx(INVOICE_LINE_COLUMNS)})
+    select ${tx(INVOICE_LINE_COLUMNS)}
       from jsonb_populate_recordset(null::invoice_line_items, ${jsonOf(tx, lines)})`;
 }
 
@@ -58,7 +48,7 @@ export function linesOfInvoices(
   invoiceIds: readonly string[],
 ): Promise<InvoiceLineRecord[]> {
   return db<InvoiceLineRecord[]>`
-    select *
+    select ${columnList(db, INVOICE_LINE_COLUMNS)}
       from invoice_line_items
      where ${inScope(db, scope)}
        and invoice_id = any(${invoiceIds as string[]}::text[])
@@ -74,7 +64,7 @@ export async function getInvoiceLine(
   lineId: string,
 ): Promise<InvoiceLineRecord> {
   const [row] = await db<InvoiceLineRecord[]>`
-    select *
+    select ${columnList(db, INVOICE_LINE_COLUMNS)}
       from invoice_line_items
      where ${inScope(db, scope)}
        and invoice_id = ${invoiceId} and id = ${lineId} and status = 'published'`;

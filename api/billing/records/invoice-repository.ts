@@ -8,23 +8,14 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
-import { jsonOf } from '../../../postgres/parameters.ts';
+import { columnList, jsonOf } from '../../../postgres/parameters.ts';
 import { findPage } from '../../../postgres/search.ts';
-import type { InvoiceRecord, InvoiceSearch } from '../../../schemas/invoice.ts';
+import {
+  INVOICE_COLUMNS,
+  type InvoiceRecord,
+  type InvoiceSearch,
+} from '../../../schemas/invoice.ts';
 import type { Page } from '../../../schemas/search.ts';
-
-/** Columns of an invoice in write order. */
-const INVOICE_COLUMNS = [
-  'id', 'tenant_id', 'environment_id', 'customer_id', 'subscription_id', 'subscription_customer_id',
-  'invoice_number', 'invoice_type', 'invoice_status', 'payment_status', 'currency', 'description',
-  'billing_period', 'billing_reason', 'billing_sequence', 'subtotal', 'total', 'total_discount',
-  'total_tax', 'total_prepaid_credits_applied', 'amount_due', 'amount_paid', 'amount_remaining',
-  'adjustment_amount', 'overpaid_amount', 'refunded_amount', 'period_start', 'period_end', 'due_date',
-  'due_date_given', 'issue_date', 'issue_date_given', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
-  'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'purchased_transaction_id', 'tax_summary', 'coupon_applications', 'metadata',
-  'revision', 'version', 'proration_behavior', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
-  'finalize_refusal', 'taxes', 'pinned_taxes', 'committed_usage', 'grouped_subscription_ids', 'custom_currency', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
-] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore
 
 /** Columns that computing, finalizing or voiding changes; the identity and the slot do not change. */
 const CHANGING_COLUMNS = INVOICE_COLUMNS.filter(
@@ -65,7 +56,8 @@ function joined(db: Db, parts: readonly Fragment[]): Fragment {
 /** The invoice. 404 if it does not exist or belongs to another scope. */
 export async function getInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord> {
   const [row] = await db<InvoiceRecord[]>`
-    select * from invoices where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
+    select ${columnList(db, INVOICE_COLUMNS)} from invoices
+     where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
   if (row === undefined) throw notFound('Invoice', id);
   return row;
 }
@@ -73,7 +65,7 @@ export async function getInvoice(db: Db, scope: Scope, id: string): Promise<Invo
 /** The same, also if an ended checkout session has archived it: a caller who knows its id sees its outcome. */
 export async function getStoredInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord> {
   const [row] = await db<InvoiceRecord[]>`
-    select * from invoices
+    select ${columnList(db, INVOICE_COLUMNS)} from invoices
      where ${inScope(db, scope)} and id = ${id} and status in ('published', 'archived')`;
   if (row === undefined) throw notFound('Invoice', id);
   return row;
@@ -86,7 +78,7 @@ export async function lockInvoice(
   id: string,
 ): Promise<InvoiceRecord> {
   const [row] = await tx<InvoiceRecord[]>`
-    select * from invoices
+    select ${columnList(tx, INVOICE_COLUMNS)} from invoices
      where ${inScope(tx, scope)} and id = ${id} and status = 'published'
        for update`;
   if (row === undefined) throw notFound('Invoice', id);
@@ -100,7 +92,7 @@ export async function lockStoredInvoice(
   id: string,
 ): Promise<InvoiceRecord> {
   const [row] = await tx<InvoiceRecord[]>`
-    select * from invoices
+    select ${columnList(tx, INVOICE_COLUMNS)} from invoices
      where ${inScope(tx, scope)} and id = ${id} and status in ('published', 'archived')
        for update`;
   if (row === undefined) throw notFound('Invoice', id);
@@ -187,7 +179,12 @@ export function searchInvoices(
     ${filter.period_start_lte ? db`and period_start <= ${filter.period_start_lte}` : db``}
     ${filter.period_end_gte ? db`and period_end >= ${filter.period_end_gte}` : db``}
     ${filter.period_end_lte ? db`and period_end <= ${filter.period_end_lte}` : db``}`;
-  return findPage<InvoiceRecord>(db, { columns: db`*`, from: db`invoices`, where, search });
+  return findPage<InvoiceRecord>(db, {
+    columns: columnList(db, INVOICE_COLUMNS),
+    from: db`invoices`,
+    where,
+    search,
+  });
 }
 
 /** Invoices of the scope with these ids, unordered. */
@@ -198,7 +195,7 @@ export async function findInvoices(
 ): Promise<InvoiceRecord[]> {
   if (ids.length === 0) return [];
   return await db<InvoiceRecord[]>`
-    select * from invoices
+    select ${columnList(db, INVOICE_COLUMNS)} from invoices
      where ${inScope(db, scope)} and id = any(${ids as string[]}::text[]) and status = 'published'`;
 }
 

@@ -1,9 +1,14 @@
 import type { z } from 'zod';
 import type { SettledShare } from '../../../domain/invoicing/late-usage.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { columnList } from '../../../postgres/parameters.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
-import type { InvoiceRecord, StoredWatermarks } from '../../../schemas/invoice.ts';
+import {
+  INVOICE_COLUMNS,
+  type InvoiceRecord,
+  type StoredWatermarks,
+} from '../../../schemas/invoice.ts';
 import type { LateUsageSearch, SETTLED_AS } from '../../../schemas/late-usage.ts';
 import type { Page } from '../../../schemas/search.ts';
 
@@ -21,6 +26,11 @@ export interface LateUsageSettlementRecord {
   readonly created_at: string;
   readonly created_by: string;
 }
+
+const SETTLEMENT_COLUMNS = [
+  'document_id', 'tenant_id', 'environment_id', 'invoice_id', 'settled_as', 'shares', 'usage_watermarks',
+  'created_at', 'created_by',
+] as const satisfies readonly (keyof LateUsageSettlementRecord)[]; // prettier-ignore
 
 /** Stores the settlement. */
 export const insertLateUsageSettlement = (
@@ -51,7 +61,7 @@ export function lateUsageSettlements(
 ): Promise<LateUsageSettlementRecord[]> {
   return db<LateUsageSettlementRecord[]>`
     with recursive wanted as (
-      select * from late_usage_settlements
+      select ${columnList(db, SETTLEMENT_COLUMNS)} from late_usage_settlements
        where ${inScope(db, scope)} and invoice_id = any(${invoiceIds as string[]}::text[])
     ), versions as (
       select w.document_id, i.invoice_status, i.recalculated_invoice_id
@@ -62,7 +72,7 @@ export function lateUsageSettlements(
         from versions v
         join invoices i on i.id = v.recalculated_invoice_id and ${inScope(db, scope, 'i')}
     )
-    select w.* from wanted w
+    select ${columnList(db, SETTLEMENT_COLUMNS, 'w')} from wanted w
      where exists (select from versions v
                     where v.document_id = w.document_id and v.invoice_status <> 'VOIDED')
         or exists (select from credit_notes n
@@ -92,5 +102,10 @@ export function searchSettleableInvoices(
     ${period_start_gte ? db`and period_start >= ${period_start_gte}` : db``}
     ${period_end_lte ? db`and period_end <= ${period_end_lte}` : db``}`;
   const { search } = filter;
-  return findPage<InvoiceRecord>(db, { columns: db`*`, from: db`invoices`, where, search });
+  return findPage<InvoiceRecord>(db, {
+    columns: columnList(db, INVOICE_COLUMNS),
+    from: db`invoices`,
+    where,
+    search,
+  });
 }

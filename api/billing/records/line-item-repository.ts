@@ -1,15 +1,16 @@
 import type { z } from 'zod';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { columnList } from '../../../postgres/parameters.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { LineItemSearch } from '../../../schemas/subscription-line-items.ts';
-import type { LineItemRow } from '../../../schemas/subscription.ts';
+import { LINE_ITEM_COLUMNS, type LineItemRow } from '../../../schemas/subscription.ts';
 
 const lines = tableOf<LineItemRow>({
   name: 'subscription_line_items',
   noun: 'Subscription line item',
-  columns: (db) => db`*`,
+  columns: (db) => columnList(db, LINE_ITEM_COLUMNS),
   json: ['metadata'],
   only: 'published',
 });
@@ -59,7 +60,7 @@ export function searchLineItems(
         : db``
     }`;
   return findPage<LineItemRow>(db, {
-    columns: db`*`,
+    columns: columnList(db, LINE_ITEM_COLUMNS),
     from: db`subscription_line_items`,
     where,
     search,

@@ -1,15 +1,19 @@
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
-import { jsonOf } from '../../../postgres/parameters.ts';
+import { columnList, jsonOf } from '../../../postgres/parameters.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { filterConditions, findPage } from '../../../postgres/search.ts';
 import { tableOf, type TableDefinition } from '../../../postgres/table.ts';
-import type { PaymentAttempt, PaymentRecord } from '../../../schemas/payment.ts';
+import {
+  PAYMENT_COLUMNS,
+  type PaymentAttempt,
+  type PaymentRecord,
+} from '../../../schemas/payment.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
 const PAYMENTS: TableDefinition<PaymentRecord> = {
   name: 'payments',
   noun: 'Payment',
-  columns: (db) => db`*`,
+  columns: (db) => columnList(db, PAYMENT_COLUMNS),
   json: ['metadata', 'gateway_metadata'],
 };
 const payments = tableOf(PAYMENTS);
@@ -33,7 +37,7 @@ export async function paymentsOfInvoice(
   invoiceId: string,
 ): Promise<PaymentRecord[]> {
   return await db<PaymentRecord[]>`
-    select * from payments
+    select ${columnList(db, PAYMENT_COLUMNS)} from payments
      where ${inScope(db, scope)} and destination_type = 'INVOICE' and destination_id = ${invoiceId}
        and status = 'published'
      order by created_at, id`;
@@ -49,7 +53,7 @@ export async function insertPayment(
     insert into payments (${tx(columns)})
     select ${tx(columns)} from jsonb_populate_record(null::payments, ${jsonOf(tx, payment)})
         on conflict do nothing
-    returning *`;
+    returning ${columnList(tx, PAYMENT_COLUMNS)}`;
   return row ?? null;
 }
 
@@ -62,11 +66,11 @@ export async function findPaymentByKey(
   const [row] =
     'implicit_key' in key
       ? await db<PaymentRecord[]>`
-          select * from payments
+          select ${columnList(db, PAYMENT_COLUMNS)} from payments
            where ${inScope(db, scope)} and implicit_key = ${key.implicit_key} and status = 'published'
              and payment_status in ('INITIATED', 'PENDING', 'PROCESSING')`
       : await db<PaymentRecord[]>`
-          select * from payments
+          select ${columnList(db, PAYMENT_COLUMNS)} from payments
            where ${inScope(db, scope)} and idempotency_key = ${key.idempotency_key}
              and implicit_key is null and not is_manual and status = 'published'`;
   return row ?? null;
@@ -113,7 +117,12 @@ export function searchPayments(
       'destination_type', 'destination_id', 'customer_id', 'payment_method_type', 'payment_status',
       'payment_gateway', 'gateway_payment_id', 'gateway_tracking_id',
     ])}`; // prettier-ignore
-  return findPage<PaymentRecord>(db, { columns: db`*`, from: db`payments`, where, search });
+  return findPage<PaymentRecord>(db, {
+    columns: columnList(db, PAYMENT_COLUMNS),
+    from: db`payments`,
+    where,
+    search,
+  });
 }
 
 /** Appends an attempt; its number follows from the rows, under the payment's lock. */

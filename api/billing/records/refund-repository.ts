@@ -1,13 +1,14 @@
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { columnList } from '../../../postgres/parameters.ts';
 import { filterConditions, findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
-import type { RefundRecord } from '../../../schemas/refund.ts';
+import { REFUND_COLUMNS, type RefundRecord } from '../../../schemas/refund.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
 const refunds = tableOf<RefundRecord>({
   name: 'refunds',
   noun: 'Refund',
-  columns: (db) => db`*`,
+  columns: (db) => columnList(db, REFUND_COLUMNS),
   json: ['metadata', 'gateway_metadata'],
 });
 
@@ -38,14 +39,16 @@ export async function findRefundByKey(
   key: string,
 ): Promise<RefundRecord | null> {
   const [row] = await db<RefundRecord[]>`
-    select * from refunds where ${inScope(db, scope)} and idempotency_key = ${key}`;
+    select ${columnList(db, REFUND_COLUMNS)} from refunds
+     where ${inScope(db, scope)} and idempotency_key = ${key}`;
   return row ?? null;
 }
 
 /** The refund that retries this one; null if there is none. */
 export async function findRetryOf(db: Db, scope: Scope, id: string): Promise<RefundRecord | null> {
   const [row] = await db<RefundRecord[]>`
-    select * from refunds where ${inScope(db, scope)} and retry_of = ${id}`;
+    select ${columnList(db, REFUND_COLUMNS)} from refunds
+     where ${inScope(db, scope)} and retry_of = ${id}`;
   return row ?? null;
 }
 
@@ -74,5 +77,10 @@ export function searchRefunds(
       'payment_id', 'invoice_id', 'customer_id', 'credit_note_id', 'refund_status', 'refund_target',
       'gateway_refund_id',
     ])}`; // prettier-ignore
-  return findPage<RefundRecord>(db, { columns: db`*`, from: db`refunds`, where, search });
+  return findPage<RefundRecord>(db, {
+    columns: columnList(db, REFUND_COLUMNS),
+    from: db`refunds`,
+    where,
+    search,
+  });
 }

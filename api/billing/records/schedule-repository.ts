@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
-import { jsonOf } from '../../../postgres/parameters.ts';
+import { columnList, jsonOf } from '../../../postgres/parameters.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
+import { columnNames } from '../../../schemas/columns.ts';
+import { recordFields } from '../../../schemas/primitives.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type {
   SCHEDULE_STATUSES,
@@ -34,10 +36,23 @@ export interface ScheduleRow {
   readonly updated_by: string;
 }
 
+const SCHEDULE_COLUMNS = columnNames<ScheduleRow>()(recordFields, {
+  subscription_id: true,
+  schedule_type: true,
+  scheduled_at: true,
+  schedule_status: true,
+  configuration: true,
+  execution_result: true,
+  error_message: true,
+  executed_at: true,
+  cancelled_at: true,
+  metadata: true,
+});
+
 const schedules = tableOf<ScheduleRow>({
   name: 'subscription_schedules',
   noun: 'Schedule',
-  columns: (db) => db`*`,
+  columns: (db) => columnList(db, SCHEDULE_COLUMNS),
   json: ['configuration', 'execution_result', 'metadata'],
 });
 
@@ -55,7 +70,7 @@ export async function pendingSchedules(
 ): Promise<ScheduleRow[]> {
   if (subscriptionIds.length === 0) return [];
   return await db<ScheduleRow[]>`
-    select * from subscription_schedules
+    select ${columnList(db, SCHEDULE_COLUMNS)} from subscription_schedules
      where ${inScope(db, scope)} and subscription_id = any(${subscriptionIds as string[]}::text[])
        and schedule_status = 'pending'
      order by scheduled_at, id`;
@@ -69,7 +84,7 @@ export async function findLatestSchedule(
   type: ScheduleType,
 ): Promise<ScheduleRow | null> {
   const [row] = await db<ScheduleRow[]>`
-    select * from subscription_schedules
+    select ${columnList(db, SCHEDULE_COLUMNS)} from subscription_schedules
      where ${inScope(db, scope)} and subscription_id = ${subscriptionId}
        and schedule_type = ${type}
      order by (schedule_status = 'pending') desc, created_at desc, id desc limit 1`;
@@ -138,7 +153,7 @@ export function searchSchedules(
     ${filter.subscription_ids?.length ? db`and subscription_id = any(${filter.subscription_ids})` : db``}
     ${filter.schedule_type ? db`and schedule_type = ${filter.schedule_type}` : db``}`;
   return findPage<ScheduleRow>(db, {
-    columns: db`*`,
+    columns: columnList(db, SCHEDULE_COLUMNS),
     from: db`subscription_schedules`,
     where,
     search,

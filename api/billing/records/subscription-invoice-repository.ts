@@ -1,6 +1,11 @@
 import type { EarlierApplication } from '../../../domain/invoicing/coupon-association.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
-import type { CommittedUsage, InvoiceRecord } from '../../../schemas/invoice.ts';
+import { columnList } from '../../../postgres/parameters.ts';
+import {
+  INVOICE_COLUMNS,
+  type CommittedUsage,
+  type InvoiceRecord,
+} from '../../../schemas/invoice.ts';
 
 /** Coupons used by invoices of the subscriptions, including voided invoices. */
 export function couponUses(
@@ -75,7 +80,7 @@ export async function findInvoiceOfPeriod(
   },
 ): Promise<InvoiceRecord | null> {
   const [row] = await db<InvoiceRecord[]>`
-    select *
+    select ${columnList(db, INVOICE_COLUMNS)}
       from invoices
      where ${inScope(db, scope)}
        and subscription_id = ${slot.subscription_id}
@@ -101,7 +106,7 @@ export async function findVoidedInvoice(
 ): Promise<InvoiceRecord | null> {
   const { period_start, period_end } = wanted;
   const [row] = await db<InvoiceRecord[]>`
-    select *
+    select ${columnList(db, INVOICE_COLUMNS)}
       from invoices
      where ${inScope(db, scope)}
        and subscription_id = ${wanted.subscription_id}
@@ -126,7 +131,7 @@ export async function findInvoicesOfPeriods(
 ): Promise<ReadonlyMap<string, InvoiceRecord>> {
   if (targets.length === 0) return new Map();
   const rows = await db<InvoiceRecord[]>`
-    select i.*
+    select ${columnList(db, INVOICE_COLUMNS, 'i')}
       from invoices i
       join unnest(${targets.map(({ subscription }) => subscription.id)}::text[],
                   ${targets.map(({ period }) => period.start)}::timestamptz[],
@@ -146,7 +151,7 @@ export async function findLatestInvoice(
   subscriptionId: string,
 ): Promise<InvoiceRecord | null> {
   const [row] = await db<InvoiceRecord[]>`
-    select *
+    select ${columnList(db, INVOICE_COLUMNS)}
       from invoices
      where ${inScope(db, scope)}
        and subscription_id = ${subscriptionId}
@@ -163,7 +168,7 @@ export async function lockUnpaidOpenings(
   subscriptionId: string,
 ): Promise<InvoiceRecord[]> {
   return await tx<InvoiceRecord[]>`
-    select *
+    select ${columnList(tx, INVOICE_COLUMNS)}
       from invoices
      where ${inScope(tx, scope)}
        and subscription_id = ${subscriptionId}
@@ -195,7 +200,7 @@ export async function findCycleDrafts(
   cycles: readonly { readonly subscription_id: string; readonly period_start: string }[],
 ): Promise<InvoiceRecord[]> {
   return await db<InvoiceRecord[]>`
-    select i.*
+    select ${columnList(db, INVOICE_COLUMNS, 'i')}
       from invoices i
       join unnest(${cycles.map(({ subscription_id }) => subscription_id)}::text[],
                   ${cycles.map(({ period_start }) => period_start)}::timestamptz[])

@@ -8,7 +8,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
-import { jsonOf } from '../../../postgres/parameters.ts';
+import { columnList, jsonOf } from '../../../postgres/parameters.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import {
@@ -19,10 +19,12 @@ import {
 } from '../../../postgres/tables/test-clocks.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { BillingRefusal } from '../../../schemas/billing-refusal.ts';
-import type {
-  LineItemRow,
-  SubscriptionRow,
-  SubscriptionSearch,
+import {
+  LINE_ITEM_COLUMNS,
+  SUBSCRIPTION_COLUMNS,
+  type LineItemRow,
+  type SubscriptionRow,
+  type SubscriptionSearch,
 } from '../../../schemas/subscription.ts';
 import { followParents } from './children.ts';
 
@@ -41,7 +43,7 @@ export async function insertSubscription(
       earlier_plans: jsonOf(tx, subscription.earlier_plans),
       earlier_anchors: jsonOf(tx, subscription.earlier_anchors),
     })}
-    returning *`;
+    returning ${columnList(tx, SUBSCRIPTION_COLUMNS)}`;
   return row!;
 }
 
@@ -67,7 +69,7 @@ export async function getStoredSubscription(
   id: string,
 ): Promise<SubscriptionRow> {
   const [row] = await db<SubscriptionRow[]>`
-    select * from subscriptions
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)} from subscriptions
      where ${inScope(db, scope)} and id = ${id} and status in ('published', 'archived')`;
   if (row === undefined) throw notFound('Subscription', id);
   return row;
@@ -81,7 +83,7 @@ export async function findSubscriptions(
 ): Promise<SubscriptionRow[]> {
   if (ids.length === 0) return [];
   return await db<SubscriptionRow[]>`
-    select * from subscriptions
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)} from subscriptions
      where ${inScope(db, scope)} and id ${oneOf(db, ids)} and status = 'published'`;
 }
 
@@ -92,7 +94,7 @@ export async function lockSubscription(
   id: string,
 ): Promise<SubscriptionRow> {
   const [row] = await tx<SubscriptionRow[]>`
-    select * from subscriptions
+    select ${columnList(tx, SUBSCRIPTION_COLUMNS)} from subscriptions
      where ${inScope(tx, scope)} and id = ${id} and status = 'published'
        for update`;
   if (row === undefined) throw notFound('Subscription', id);
@@ -106,7 +108,8 @@ export async function lockSubscriptionOfInvoice(
   invoiceId: string,
 ): Promise<SubscriptionRow | null> {
   const [row] = await tx<SubscriptionRow[]>`
-    select s.* from subscriptions s join invoices i on i.subscription_id = s.id
+    select ${columnList(tx, SUBSCRIPTION_COLUMNS, 's')}
+      from subscriptions s join invoices i on i.subscription_id = s.id
      where ${inScope(tx, scope, 'i')} and ${inScope(tx, scope, 's')} and i.id = ${invoiceId}
        for update of s`;
   return row ?? null;
@@ -119,7 +122,7 @@ export function lineItemsOf(
   subscriptionIds: readonly string[],
 ): Promise<LineItemRow[]> {
   return db<LineItemRow[]>`
-    select *
+    select ${columnList(db, LINE_ITEM_COLUMNS)}
       from subscription_line_items
      where ${inScope(db, scope)}
        and subscription_id = any(${subscriptionIds as string[]}::text[])
@@ -162,7 +165,7 @@ export async function changeSubscription(
     update subscriptions
        set ${tx(values)}, billing_retry_at = null, version = version + 1
      where ${inScope(tx, scope)} and id = ${id}
-    returning *`;
+    returning ${columnList(tx, SUBSCRIPTION_COLUMNS)}`;
   await followParents(tx, scope, [row!]);
   return row!;
 }
@@ -277,7 +280,12 @@ export function searchSubscriptions(
     }
     ${filter.trial_end_due_lte ? db`and trial_end <= ${filter.trial_end_due_lte}` : db``}
     ${filter.effective_date_for_update ? db`and current_period_end <= ${filter.effective_date_for_update}` : db``}`;
-  return findPage<SubscriptionRow>(db, { columns: db`*`, from: db`subscriptions`, where, search });
+  return findPage<SubscriptionRow>(db, {
+    columns: columnList(db, SUBSCRIPTION_COLUMNS),
+    from: db`subscriptions`,
+    where,
+    search,
+  });
 }
 
 /** Environments with something due by `at`, in id order: a billing run processes them in turn. */
@@ -306,7 +314,7 @@ export async function dueSubscriptions(
   const { due, after, limit } = page;
   const { at } = due;
   return await db<SubscriptionRow[]>`
-    select *
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)}
       from subscriptions
      where ${inScope(db, scope)}
        and due_at <= ${at}
@@ -357,7 +365,7 @@ export async function noteRenewals(
              select s.id from subscriptions s
               where ${inScope(tx, scope, 's')} and ${renewsSoon(tx, due)}
               order by s.current_period_end, s.id limit ${limit} for update skip locked)
-    returning *`;
+    returning ${columnList(tx, SUBSCRIPTION_COLUMNS)}`;
 }
 
 /**

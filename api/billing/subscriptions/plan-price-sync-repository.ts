@@ -5,8 +5,9 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { columnList } from '../../../postgres/parameters.ts';
 import type { Caller } from '../../conventions/record.ts';
-import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { SUBSCRIPTION_COLUMNS, type SubscriptionRow } from '../../../schemas/subscription.ts';
 
 /** States of subscriptions whose prices follow their plan. */
 export const LIVE = ['active', 'trialing', 'draft', 'incomplete', 'paused'];
@@ -90,6 +91,6 @@ export async function noteChangedPrices(
     update subscriptions
        set ${tx(change)}, synced_price_sequence = ${sequence}, version = version + 1
      where ${inScope(tx, scope)} and id = ${id}
-    returning *`;
+    returning ${columnList(tx, SUBSCRIPTION_COLUMNS)}`;
   return row!;
 }

@@ -1,6 +1,7 @@
 import type { MeterVersion } from '../../../domain/metering/usage.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
-import type { LineItemRow } from '../../../schemas/subscription.ts';
+import { columnList } from '../../../postgres/parameters.ts';
+import { LINE_ITEM_COLUMNS, type LineItemRow } from '../../../schemas/subscription.ts';
 import type { Meter } from '../../../schemas/meter.ts';
 import { findMeters } from '../../catalog/meters/repository.ts';
 import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
@@ -61,7 +62,7 @@ export function usageLinesOfCustomer(
   meterIds: readonly string[],
 ): Promise<LineItemRow[]> {
   return db<LineItemRow[]>`
-    select li.*
+    select ${columnList(db, LINE_ITEM_COLUMNS, 'li')}
       from subscription_line_items li
       join subscriptions s on s.id = li.subscription_id
      where ${inScope(db, scope, 'li')}

@@ -1,6 +1,7 @@
 import { usageQuestionTooLarge } from './too-large.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
-import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { columnList } from '../../../postgres/parameters.ts';
+import { SUBSCRIPTION_COLUMNS, type SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { Meter } from '../../../schemas/meter.ts';
 import { findMeters } from '../../catalog/meters/repository.ts';
 
@@ -15,7 +16,7 @@ export function subscriptionsInRange(
   end: string,
 ): Promise<SubscriptionRow[]> {
   return db<SubscriptionRow[]>`
-    select *
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)}
       from subscriptions
      where ${inScope(db, scope)}
        and customer_id = ${customerId}
@@ -37,7 +38,7 @@ export async function subscriptionsOfScope(
   end: string,
 ): Promise<SubscriptionRow[]> {
   const rows = await db<SubscriptionRow[]>`
-    select *
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)}
       from subscriptions
      where ${inScope(db, scope)} and ${ranWithin(db, start, end)}
      order by created_at, id limit ${SUBSCRIPTIONS_MAX + 1}`;
@@ -56,7 +57,7 @@ export function runningSubscriptions(
   at: string,
 ): Promise<SubscriptionRow[]> {
   return db<SubscriptionRow[]>`
-    select *
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)}
       from subscriptions
      where ${inScope(db, scope)}
        and customer_id = ${customerId}
