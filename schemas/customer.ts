@@ -135,7 +135,8 @@ const nullableText = z.string().nullable();
 export const ContactPerson = z
   .object({
     id: z.string(),
-    first_name: nullableText,
+    /** Empty when unknown: typed clients need a text here. */
+    first_name: z.string(),
     last_name: nullableText,
     salutation: nullableText,
     designation: nullableText,

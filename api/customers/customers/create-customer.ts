@@ -82,7 +82,7 @@ export function contactPersons(
 ): ContactPerson[] {
   return persons.map((person) => ({
     id: person.id || deps.ids.next('contact'),
-    first_name: person.first_name ?? null,
+    first_name: person.first_name ?? '',
     last_name: person.last_name ?? null,
     salutation: person.salutation ?? null,
     designation: person.designation ?? null,

@@ -10,6 +10,15 @@ describe('customers', () => {
   const create = (fields: object = {}) =>
     api.post('/v1/customers', { external_id: `c-${(count += 1)}`, name: 'Acme', ...fields });
 
+  test('201: a contact person without a first name has an empty one, as typed clients need', async () => {
+    const persons = [{ email: 'ada@b.test' }, { first_name: null, last_name: 'L' }];
+    const { body: customer } = await create({ contact_persons: persons });
+    expect(customer.contact_persons).toMatchObject([
+      { first_name: '', last_name: null, email: 'ada@b.test' },
+      { first_name: '', last_name: 'L', email: null },
+    ]);
+  });
+
   test('201: defaults, and every field as it was sent', async () => {
     expect((await create()).body).toMatchObject({
       email: '',
