@@ -24,7 +24,7 @@ const CALLERS = [
 interface Source {
   /** Local name of an import to `file name` of what it imports from `domain/`. */
   readonly imports: Map<string, string>;
-  /** Top-level declaration to the identifiers that stand in it; '' holds the statements without a name. */
+  /** Top-level declaration to the identifiers in it; '' holds the statements without a name. */
   readonly declarations: Map<string, Set<string>>;
   readonly exportedFunctions: Set<string>;
 }

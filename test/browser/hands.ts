@@ -64,7 +64,7 @@ async function reach(page: Page, target: Locator): Promise<void> {
   throw new Error(`${String(target)} is not reached by Tab`);
 }
 
-/** Month, day and year of a date are stops of their own: Shift+Tab comes to the last of them. */
+/** Month, day and year of a date have separate tab stops: Shift+Tab reaches the last of them. */
 async function toFirstPart(page: Page, field: Locator): Promise<void> {
   while ((await field.evaluate(placeOf)) === 'here') await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Tab');

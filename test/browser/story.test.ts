@@ -21,7 +21,7 @@ const WAYS = ['mouse and keyboard', 'keyboard alone'] as const;
 describeInBrowser('the console', (executable) => {
   let shown: BrowserWorld;
   let receiver: TestReceiver;
-  /** Where the story is told, and how. */
+  /** The page on which the story runs, and its input: mouse or keyboard. */
   let page: Page;
   let handsOn: (page: Page) => Hands;
   let hands: Hands;
@@ -432,6 +432,6 @@ const DAY_MS = 86_400_000;
 const dayFromNow = (days: number): string =>
   new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
-/** The number above which the label stands. */
+/** The number below the label. */
 const figure = (page: Page, label: string): Locator =>
   page.getByRole('link', { name: label, exact: true }).locator('xpath=../..');

@@ -21,8 +21,8 @@ const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 9, 1);
 
 /**
- * Events, copies, voids, voids of what never came or comes later, in any order and any batches, read by
- * the production reader after restarts: always what the pure aggregator makes of the log (metering 6).
+ * Events, copies, voids, voids of events that never arrive or arrive later, in any order and any batches, read
+ * by the production reader after restarts: always what the pure aggregator makes of the log (metering 6).
  */
 describe(`random corrections against the aggregator (seed ${SEED})`, () => {
   const random = seededRandom(SEED);

@@ -130,7 +130,7 @@ describe('usage of a new meter', () => {
   }
   const sorted = (items: any[], key: (item: any) => string) =>
     items.map((item) => [key(item), item]).sort(([left], [right]) => (left < right ? -1 : 1));
-  /** Without what every computation makes anew. */
+  /** Without the fields that differ in each computation. */
   const comparable = (answers: Awaited<ReturnType<typeof shown>>) =>
     JSON.parse(JSON.stringify(answers), (key, value) =>
       /(^|_)(id|at|event_count)$/.test(key) || key === 'meter_versions' || key === 'watermarks'

@@ -253,7 +253,7 @@ describe('addons of a running subscription', () => {
   });
 });
 
-describe('entitlements as they stood at the period', () => {
+describe('entitlements as they were in the period', () => {
   test('an override replaces the limit of the plan on this subscription', async () => {
     const catalog = await sold();
     const subscription = await subscribe(catalog, {

@@ -41,7 +41,7 @@ const noteProgress = (partition: number, hoursAgo: number, offset: number, epoch
     insert into stream_progress_history (epoch, partition, minute, next_offset)
     values (${epoch}, ${partition}, now() - make_interval(mins => ${hoursAgo * 60}::int), ${offset})`;
 
-/** Where a partition stands, and when it last moved. */
+/** The position of a partition, and when it last moved. */
 const stands = (partition: number, hoursAgo: number, offset: number, epoch = 0) =>
   database.pool`
     insert into stream_progress (epoch, partition, generation, next_offset, catalog_version, updated_at)

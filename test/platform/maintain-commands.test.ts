@@ -15,7 +15,7 @@ describe('commands of `npm run maintain`', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test.each(COMMANDS)('$name stands in docs/operations.md', ({ name }) => {
+  test.each(COMMANDS)('docs/operations.md lists $name', ({ name }) => {
     expect(readFileSync('docs/operations.md', 'utf8')).toContain(`| \`${name}`);
   });
 

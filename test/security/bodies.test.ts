@@ -21,7 +21,7 @@ describe('bodies', () => {
     `{"name":"x","a":${'{"a":'.repeat(depth - 1)}1${'}'.repeat(depth - 1)}}`;
 
   test.each([
-    ['the field that stands twice', '{"name": "one", "name": "two"}', 'name'],
+    ['the duplicate field', '{"name": "one", "name": "two"}', 'name'],
     ['twice, once escaped', '{"name": "one", "n\\u0061me": "two"}', 'name'],
     [
       'twice, deep in lists',

@@ -68,7 +68,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   endPortal: ['DELETE /portal/sessions/{id}', 'DELETE /customers/{id}/portal-sessions'],
 };
 
-/** Routes below the same paths that give nobody anything. */
+/** Routes below the same paths that grant no access. */
 const NO_STEP: Readonly<Record<string, string>> = {
   'POST /users/search': 'reads',
   'POST /environments/{id}/seed':
@@ -234,7 +234,7 @@ describe('escalations', () => {
       accounts: [robot.id, ingestor.id],
       keys: Object.values(keys).map(({ id }) => id),
       callers,
-      /** People that stood there at the beginning, each with what it may reach. */
+      /** The people at the beginning, each with the environments that it has access to. */
       owners: [boss.id, reader.id, confined.id, stranger.id],
     };
   };
@@ -365,7 +365,7 @@ describe('escalations', () => {
     ['customer_onboarding', { actions: [] }],
   ];
 
-  /** What the credential allows, in the environments that stood there at the beginning. */
+  /** The permissions of the credential in the environments that existed at the beginning. */
   const powerOf = async (
     credential: Credential,
     environments: readonly string[],

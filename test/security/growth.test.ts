@@ -58,7 +58,7 @@ const SCANNERS: readonly [what: string, scan: (input: string) => unknown, inputO
   ['a pattern: counts', patternParts, (length) => 'a{2}'.repeat(length / 4)],
   ['text on paper: two directions', (input) => textRuns(input, 'proportional', fonts), (length) => 'aש'.repeat(length / 2)],
   ['size of a text: pairs', (input) => evaluate('size', input), (length) => '😀'.repeat(length / 2)],
-  ['contains: a part that almost stands everywhere',
+  ['contains: a part that almost matches everywhere',
     (input) => evaluate('contains', input, `${'a'.repeat(input.length / 2)}b`), (length) => 'a'.repeat(length)],
   ['a PNG image: chunks', (input) => pngWithoutExtras(bytesOf(input)), (length) => `${PNG_START}${pngChunk('tEXt', '').repeat(length / 12)}`],
   ['a PNG image: pixels', (input) => pngWithoutExtras(bytesOf(input)), (length) => `${PNG_START}${pngChunk('IDAT', 'a'.repeat(length))}`],

@@ -3,8 +3,8 @@ import { startTestApi, type TestApi, type TestCaller } from '../support/api.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 /**
- * Somebody else's record and one that does not exist are told apart by nothing: not by the answer, not
- * by the time that it takes (tenancy S30).
+ * A record of another tenant and one that does not exist cannot be distinguished: not by the answer, not by the
+ * time that it takes (tenancy S30).
  */
 describe('foreign and missing records', () => {
   let api: TestApi;

@@ -143,7 +143,7 @@ describe('single sign-on', () => {
     expect((await post(responseXml(facts))).status).toBe(302);
   });
 
-  test('a certificate that follows another is believed beside it', async () => {
+  test('while the certificate changes, the old and the new one are accepted', async () => {
     const next = createTestKey();
     await configure({ ...CONFIG, idp_certificate: IDP_CERTIFICATE + next.certificate });
     for (const key of [undefined, next]) {

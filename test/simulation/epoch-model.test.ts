@@ -401,7 +401,7 @@ describe('epochs, the id filter, commits, replays and loss of the log, every int
 
   test.each<[string, Partial<Rules>, Fault | null]>([
     ['the filter is built with the count of the open epoch', { filterOfEpoch: false }, null],
-    ['drained is told from the commits of the log', { ownProgress: false }, null],
+    ['drained is decided from the commits of the log', { ownProgress: false }, null],
     ['replays of drained epochs are not read', { replaysOfDrained: false }, 'store'],
     ['the log is not compared with what was handled', { identity: false }, 'tail'],
     ['rows beyond the progress are not compared', { storedRows: false }, 'restore'],

@@ -55,7 +55,7 @@ describe('lists of the catalog', () => {
       })
       .join('&');
 
-  /** What is asked, and how many there are. Names in braces stand for ids. */
+  /** The requested path, and the number of matching records. Names in braces are replaced by ids. */
   const ASKED: readonly [string, Record<string, unknown>, number][] = [
     ['/plans', {}, 2],
     ['/plans', { plan_ids: ['{plan}', 'plan_x'] }, 1],

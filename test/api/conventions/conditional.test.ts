@@ -114,7 +114,7 @@ describe('conditional requests', () => {
       ]);
       expect(plain.status).toBe(200);
       const now = (await api.get(path)).body;
-      // Either it came first and both stand, or it was refused.
+      // Either it came first and both changes are stored, or it was refused.
       expect([200, 412]).toContain(conditional.status);
       expect(now.contact).toBe(`${round}`);
       if (conditional.status === 200) expect(now.name).toBe(`Conditional ${round}`);

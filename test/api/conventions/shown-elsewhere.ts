@@ -142,7 +142,7 @@ function ofAddresses() {
 
 /**
  * Fields that existing clients send and that change nothing (api 33). The test fails when one of them gets an
- * effect and still stands here, so that the list only becomes shorter.
+ * effect and is still listed here, so that the list only becomes shorter.
  */
 export const NOT_READ_YET: ReadonlySet<string> = new Set([
   // The invoice is always written with the top-up; the field has no effect on that.

@@ -221,7 +221,7 @@ describe('the summary of invoices', () => {
     await catalog.subscribe(customer, plan);
     const [invoice] = (await api.post('/v1/invoices/search', { customer_id: customer.id })).body
       .items;
-    // 40 of the fee were paid, and 30 of usage stand beside it of which a discount took 5.
+    // 40 of the fee were paid; usage is 30, less a discount of 5.
     const [line] = invoice.line_items;
     await api.pool`
       update invoices set total = 145, amount_due = 145, amount_paid = 40, amount_remaining = 105

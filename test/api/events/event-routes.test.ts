@@ -329,7 +329,7 @@ describe('event routes', () => {
             }
             const all = orders[order][sort];
             expect(pages.flatMap(numbers)).toEqual(all);
-            // What a key says is newer is what stands before its page.
+            // The events before the page are those that the key finds as newer.
             const { iter_first_key } = pages.at(-1);
             const before = await post('/events/query', { ...copies, order, sort, iter_first_key });
             expect(numbers(before.body)).toEqual(all.slice(0, (pages.length - 1) * page_size));

@@ -207,7 +207,7 @@ describe('hostile texts', () => {
           ? { sources: [source] }
           : { property_filters: Object.fromEntries([[key, values]]) }),
       });
-      // The empty text stands for what is missing, which no filter of metered usage matches.
+      // The empty text means a missing property, which no filter of metered usage matches.
       return {
         call,
         right: (body) =>

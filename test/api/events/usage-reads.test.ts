@@ -225,7 +225,7 @@ describe('usage reads', () => {
     const ask = (more: object = {}) =>
       post('/costs/analytics', { external_customer_id: 'acme', ...JUNE, ...more });
 
-    test('200: no sheet costs nothing; then cost beside the revenue of the same usage', async () => {
+    test('200: without a costsheet the cost is 0; with one, cost and revenue of the same usage', async () => {
       const before = await ask({ external_customer_id: 'nobody' });
       expect(before.body).toMatchObject({
         cost_analytics: [], total_revenue: '0', total_cost: '0', margin: '0', margin_percent: '0', roi: '0',

@@ -85,7 +85,7 @@ describe('states', () => {
     ['all is well', {}, 'ok'],
     ['a stream at work', { service: { lag: lagOf(500, 2_000) } }, 'ok'],
     ['a stream that waits for a minute', { service: { lag: lagOf(5, 60_001) } }, 'warn'],
-    ['a stream that stands still', { service: { lag: lagOf(5, 600_001) } }, 'bad'],
+    ['a stream without progress', { service: { lag: lagOf(5, 600_001) } }, 'bad'],
     ['a log that does not answer', { service: { lag: null } }, 'bad'],
     ['a stopped partition', { service: { stopped_partitions: 1 } }, 'bad'],
     ['no sealer', { service: { repairs: { ...service.repairs, sealer_away_seconds: 9 } } }, 'warn'],

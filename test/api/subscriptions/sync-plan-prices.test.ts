@@ -136,7 +136,7 @@ describe('price sync', () => {
     expect(preview.body).toMatchObject({ subtotal: '200', total_discount: '100', total: '100' });
   });
 
-  test('terms of the subscription stay: the price that they override gets no line beside them', async () => {
+  test('terms of the subscription stay: the price that they override gets no line of its own', async () => {
     const plan = await catalog.plan();
     const price = await catalog.fixed(plan, '10');
     const subscription = await catalog.subscribe(await catalog.customer(), plan, {

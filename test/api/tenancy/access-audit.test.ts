@@ -4,7 +4,7 @@ import { startTestApi, type TestApi } from '../../support/api.ts';
 const anonymous = { 'x-api-key': '' };
 const bearer = (token: string) => ({ ...anonymous, authorization: `Bearer ${token}` });
 
-/** Who got in, who did not, and from where, stands in the tenant's audit log (tenancy S25). */
+/** The tenant's audit log has every successful and failed login, and its origin (tenancy S25). */
 describe('the audit log of getting in', () => {
   let api: TestApi;
   let people = 0;

@@ -5,7 +5,10 @@ import { sendDueEmails } from '../../support/send-emails.ts';
 const anonymous = { 'x-api-key': '' };
 const HOUR_MS = 3_600_000;
 
-/** With a mail server nobody gets a tenant, or learns of one, without reading the mail of the address. */
+/**
+ * With a mail server, a tenant is created, and its existence is revealed, only to the reader of the address's
+ * mail.
+ */
 describe('sign-up where e-mail is sent', () => {
   let api: TestApi;
   let catcher: MailCatcher;

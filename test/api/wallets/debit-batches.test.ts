@@ -52,7 +52,7 @@ function debit(
   });
 }
 
-/** What each debit came to: the credits that it left, or the status kind of its refusal. */
+/** The outcome of each debit: the credits that are left, or the kind of its refusal. */
 async function outcomes(debits: readonly Promise<WalletRow>[]): Promise<string[]> {
   const settled = await Promise.allSettled(debits);
   return settled.map((one) =>

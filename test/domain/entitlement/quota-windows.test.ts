@@ -22,7 +22,7 @@ const config = (more: Partial<QuotaConfig> = {}): QuotaConfig => ({
   ...more,
 });
 
-describe('which quotas may stand together (money 7.2)', () => {
+describe('which quotas can be combined (money 7.2)', () => {
   const feature = {
     aggregation: 'SUM' as const,
     bucketed: false,

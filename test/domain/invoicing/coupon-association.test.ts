@@ -68,7 +68,7 @@ describe('the window of an association (billing 7.2)', () => {
   });
 });
 
-describe('which associations stand on an invoice', () => {
+describe('which associations apply to an invoice', () => {
   const association = (id: string, cadence: CouponAssociation['cadence']): CouponAssociation => ({
     ...percentOff('10'),
     coupon_association_id: id,

@@ -70,7 +70,7 @@ describe('a report becomes a payment (money 8.4.4)', () => {
     expect(third).toEqual([]);
   });
 
-  test('attempts that brought nothing stay beside them', () => {
+  test('attempts without money stay in the list', () => {
     const payments = [real('FAILED'), real('INITIATED')];
     expect(report(invoice({ payments }), 'SUCCEEDED')).toEqual([
       ...payments,

@@ -47,7 +47,7 @@ describe('who pays what (money 2.6.8)', () => {
     expect(pay(due, wallets)).toEqual(paid);
   });
 
-  test('what an unrestricted wallet paid comes off usage first', () => {
+  test('the payment of an unrestricted wallet reduces usage first', () => {
     const due = open('30', '20');
     expect(pay(due, [paying('a', '40', ALL), paying('b', '99', ALL)])).toEqual([['b', '50']]);
     expect(pay(due, [paying('a', '40', ALL), paying('b', '35', ALL)])).toEqual([

@@ -272,7 +272,7 @@ describe('the budget', () => {
 describe('text in text', () => {
   const contains = compileMeasured('t.contains(p) ? 1 : 0', 'here');
   property(
-    'is found where it stands',
+    'is found at its place',
     fc.property(
       fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 400 }),
       fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 40 }),

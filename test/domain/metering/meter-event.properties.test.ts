@@ -57,7 +57,7 @@ function version(
   };
 }
 
-/** Text of a scalar by its JSON text: what stands between the quotes, or the literal. */
+/** Text of a scalar by its JSON text: the text between the quotes, or the literal. */
 function jsonText(json: string | undefined): string | null {
   if (json === undefined || json === 'null' || /^[[{]/.test(json)) return null;
   return json.startsWith('"') ? (JSON.parse(json) as string) : json;

@@ -64,7 +64,7 @@ describe('the term that holds an instant (6.4)', () => {
   });
 });
 
-describe('where a period stands in its term (6.4)', () => {
+describe('the position of a period in its term (6.4)', () => {
   const term = span('2026-01-01', '2027-01-01');
   const entry = (start: string, base: string) => ({
     period_start: at(start),

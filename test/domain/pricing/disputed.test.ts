@@ -5,8 +5,8 @@ import { changeRows, settleRows, type LineTerms } from '../../../domain/pricing/
 import { at, checked, fixed, fixedLine, span, tiered, usageLine, whole } from './lines.ts';
 
 /**
- * Figures of other systems that our rules deliberately do not follow. Theirs stands beside ours, so that
- * a change that drifts to theirs is seen.
+ * Figures of other systems that our rules deliberately do not follow. Theirs is next to ours, so that a change
+ * that drifts to theirs is seen.
  */
 describe('days are not counted: ratios of instants instead (5.1)', () => {
   const MARCH = span('2024-03-01', '2024-03-31');

@@ -38,7 +38,7 @@ describe('docs/explanations.md', () => {
   });
 
   test.each(examples().map((example) => [example.title, example] as const))(
-    '%s comes out when it is redone by hand',
+    '%s is correct when it is recomputed by hand',
     (_title, { explanations }) => {
       expect(explanations.length).toBeGreaterThan(0);
       for (const explanation of explanations) {
@@ -56,7 +56,7 @@ describe('docs/explanations.md', () => {
     );
     const { steps } = Explanation.shape;
     const all = steps.element.options.map((option) => option.shape.step.value);
-    // A trial's zero row says nothing but the trial, and stands on its opening invoice.
+    // A trial's zero row explains the trial only, and is on its opening invoice.
     expect(all.filter((step) => !shown.has(step))).toEqual(['trial']);
   });
 });

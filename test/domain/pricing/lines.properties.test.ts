@@ -74,7 +74,7 @@ describe('slices of a period (5.1)', () => {
   ); // prettier-ignore
 
   property(
-    'each is redone by hand from its explanation',
+    'each can be recomputed by hand from its explanation',
     fc.property(cuts, cents, units, (edges, amount, quantity) => {
       for (const service of slicesOf(edges)) {
         const cell = { reference: JANUARY, cell: JANUARY, service };
@@ -262,7 +262,7 @@ describe('rows of a line (3.3, 2.4)', () => {
   );
 
   property(
-    'each window is priced as if it stood alone',
+    'each window is priced separately',
     fc.property(fc.array(units, { maxLength: 28 }), (usages) => {
       const rows = usages.flatMap((usage, day) =>
         windows(`2026-01-${String(day + 1).padStart(2, '0')} ${usage}`),
@@ -277,7 +277,7 @@ describe('rows of a line (3.3, 2.4)', () => {
   );
 
   property(
-    'a line with everything is redone by hand',
+    'a line with everything can be recomputed by hand',
     fc.property(fc.array(units, { minLength: 1, maxLength: 10 }), units, cents, factor, fc.boolean(), (usages, limit, commitment, f, trueUp) => {
       const rows = usages.flatMap((usage, day) => windows(`2026-01-${String(day + 1).padStart(2, '0')} ${usage}`));
       const claims = rows.map((row) => ({ line_id: 'line', at: row.window_start!, usage: decimal(row.quantity), limit: decimal(limit) }));

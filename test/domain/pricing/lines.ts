@@ -86,7 +86,10 @@ export const windows = (...rows: string[]): UsageRow[] =>
     };
   });
 
-/** Rates a usage line of January and checks each explanation: it parses, and redone by hand it comes out. */
+/**
+ * Rates a usage line of January and checks each explanation: it parses, and a computation by hand gives its
+ * figures.
+ */
 export function usageLines(
   input: Partial<UsageLineInput> & Pick<UsageLineInput, 'price'>,
 ): readonly RatedLine[] {

@@ -151,7 +151,7 @@ describe('package of 100 at 5 (2.2)', () => {
     expect(rate(chargeModel(pack('up')), new Decimal('250')).packages).toEqual(new Decimal(3));
   });
 
-  test('a sliver above a whole package is a package, however small beside the quantity', () => {
+  test('any quantity above whole packages is one more package, however small', () => {
     expect(amountOf(pack('up', 3), '30000000000000000000.000000000000000001')).toBe(
       '50000000000000000005',
     );

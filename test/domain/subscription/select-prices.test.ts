@@ -21,7 +21,7 @@ const price = (id: string, period: string, more: Partial<SelectablePrice> = {}) 
   ...more,
 });
 
-describe('which prices may stand on a subscription (billing 3.2)', () => {
+describe('which prices a subscription can have (billing 3.2)', () => {
   test.each`
     price            | subscription     | fits
     ${'MONTHLY'}     | ${'QUARTERLY'}   | ${true}

@@ -49,7 +49,7 @@ function applications(grant: RunningGrant, count: number): GrantApplication[] {
 }
 
 property(
-  'what is upcoming is the first application after now that stepping from one to the next comes to',
+  'the upcoming application is the first one after now when stepping from one to the next',
   fc.property(
     instants,
     zones,
