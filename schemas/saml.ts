@@ -13,7 +13,7 @@ export const SamlLoginQuery = z.object({
 });
 
 /**
- * A longer response does not come from an identity provider; `platform/saml/response.ts` has a lower limit.
+ * A longer response does not come from an identity provider; `platform/identity/saml/response.ts` has a lower limit.
  */
 const RESPONSE_LENGTH_MAX = 512 * 1024;
 const RELAY_STATE_LENGTH_MAX = 4096;

@@ -377,7 +377,7 @@ export class StreamConsumer implements LogReader {
     await patience.outlast('store a stop', () => noteStop(pool, { epoch, partition }, fault));
     log.fatal(
       { epoch, partition, fault },
-      'the partition is stopped: `maintain log` says how to go on',
+      'the partition is stopped: `maintain log` lists the ways to continue',
     );
   }
 
