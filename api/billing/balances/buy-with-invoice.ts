@@ -11,7 +11,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { createInvoiceOfRows } from '../computing/invoice-of-rows.ts';
 import { writePending, type Ledger, type RowCause } from '../credits/ledger.ts';
-import type { TransactionRow } from '../credits/wallet-repository.ts';
+import type { TransactionRow } from '../credits/wallet-transaction-repository.ts';
 
 /** A purchase, and its bonus if it has one. */
 export interface InvoicedPurchase {

@@ -19,12 +19,12 @@ import { isOutage } from '../../outage.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { openLedger, writeDecision, type Ledger } from '../credits/ledger.ts';
 import {
-  completedCredits,
   getWallet,
   noteAnnouncedCredits,
   updateWalletRow,
   type WalletRow,
 } from '../credits/wallet-repository.ts';
+import { completedCredits } from '../credits/wallet-transaction-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 import { insertAlertLog, findLastWalletAlertState } from '../records/alert-log-repository.ts';
 import { buyWithInvoice } from './buy-with-invoice.ts';

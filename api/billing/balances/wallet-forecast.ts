@@ -12,7 +12,8 @@ import { asksOf, figuresOf, type AnalyticsQuestion } from '../analytics/analytic
 import { usageLines } from '../analytics/analytics-subjects.ts';
 import { rateSubjects } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
-import { findBlocks, type WalletRow } from '../credits/wallet-repository.ts';
+import { type WalletRow } from '../credits/wallet-repository.ts';
+import { findBlocks } from '../credits/wallet-transaction-repository.ts';
 import { askUsage } from '../../usage/quantities/ask-usage.ts';
 import { realTimeBalances } from './real-time-balance.ts';
 import { runningSubscriptions } from './balance-repository.ts';

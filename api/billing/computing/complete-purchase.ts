@@ -6,7 +6,8 @@ import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { bonusExpiry } from '../credits/bonus-expiry.ts';
 import { openLedger, writeCompletion } from '../credits/ledger.ts';
-import { findPurchaseOfInvoice, lockWallet } from '../credits/wallet-repository.ts';
+import { lockWallet } from '../credits/wallet-repository.ts';
+import { findPurchaseOfInvoice } from '../credits/wallet-transaction-repository.ts';
 
 /**
  * Completes the purchase that an invoice sells, once it is paid: purchase and bonus in the transaction that

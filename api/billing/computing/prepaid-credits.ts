@@ -8,7 +8,8 @@ import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { ledgerAfter, writeDecisions, type Decided, type Ledger } from '../credits/ledger.ts';
-import { findBlocks, lockPrepaidWallets } from '../credits/wallet-repository.ts';
+import { lockPrepaidWallets } from '../credits/wallet-repository.ts';
+import { findBlocks } from '../credits/wallet-transaction-repository.ts';
 
 /** Prepaid credits for a page of invoices that are being issued. */
 export interface PrepaidCreditsOfPage {

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import type { TransactionRow } from './wallet-repository.ts';
+import type { TransactionRow } from './wallet-transaction-repository.ts';
 
 const UNITS = { DAY: 'days', WEEK: 'weeks', MONTH: 'months', YEAR: 'years' } as const;
 

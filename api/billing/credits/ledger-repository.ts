@@ -1,5 +1,6 @@
 import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
-import type { TransactionRow, WalletRow } from './wallet-repository.ts';
+import type { WalletRow } from './wallet-repository.ts';
+import type { TransactionRow } from './wallet-transaction-repository.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
 

@@ -11,12 +11,8 @@ import { insertRows } from '../../../postgres/insert-rows.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import {
-  findBlocks,
-  lockWallet,
-  type TransactionRow,
-  type WalletRow,
-} from './wallet-repository.ts';
+import { lockWallet, type WalletRow } from './wallet-repository.ts';
+import { findBlocks, type TransactionRow } from './wallet-transaction-repository.ts';
 import { transactionSnapshot } from './wallet-notification.ts';
 import {
   completeRows,

@@ -8,12 +8,8 @@ import { Wallet, type WalletTransaction } from '../../../schemas/wallet.ts';
 import { picked } from '../../conventions/picked.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { findUsersOfTenant } from '../../tenancy/users/repository.ts';
-import {
-  findBlocks,
-  findWallets,
-  type TransactionRow,
-  type WalletRow,
-} from './wallet-repository.ts';
+import { findWallets, type WalletRow } from './wallet-repository.ts';
+import { findBlocks, type TransactionRow } from './wallet-transaction-repository.ts';
 
 /** The answer for a wallet. */
 export function walletAnswer(

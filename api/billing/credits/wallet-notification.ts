@@ -1,4 +1,5 @@
-import type { TransactionRow, WalletRow } from './wallet-repository.ts';
+import type { WalletRow } from './wallet-repository.ts';
+import type { TransactionRow } from './wallet-transaction-repository.ts';
 
 /** The section of a wallet in notifications (money 17.3). */
 export const walletSnapshot = (wallet: WalletRow) => ({

@@ -34,7 +34,7 @@ import { customerUsage } from '../analytics/customer-usage.ts';
 import { usageAnalytics } from '../analytics/usage-analytics.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
 import { transactionAnswer } from '../credits/wallet-answers.ts';
-import { searchTransactions } from '../credits/wallet-repository.ts';
+import { searchTransactions } from '../credits/wallet-transaction-repository.ts';
 import { customerInvoiceSummary } from '../customer-views/invoice-summary.ts';
 import { portalAddress } from './embedding.ts';
 import { endPortalSession, endSessionsOf, listOpenSessions } from './session-repository.ts';

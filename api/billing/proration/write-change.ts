@@ -7,7 +7,7 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { creditPrepaidWallet } from '../wallets/credit-wallet.ts';
 import { hashReference } from '../wallets/references.ts';
-import type { TransactionRow } from '../credits/wallet-repository.ts';
+import type { TransactionRow } from '../credits/wallet-transaction-repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
 import { insertInvoiceLines, replaceInvoiceLines } from '../records/invoice-line-repository.ts';

@@ -10,7 +10,7 @@ import type { Caller } from '../../conventions/record.ts';
 import { getPayment } from '../records/payment-repository.ts';
 import { creditPrepaidWallet } from '../wallets/credit-wallet.ts';
 import { openLedger, writeDecision } from '../credits/ledger.ts';
-import { findBlocksById, findDebitOf } from '../credits/wallet-repository.ts';
+import { findBlocksById, findDebitOf } from '../credits/wallet-transaction-repository.ts';
 
 /**
  * Returns credits of a CREDITS payment to the blocks that paid (money 9.7, 9.11). The last refund of a

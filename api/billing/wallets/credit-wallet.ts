@@ -7,12 +7,14 @@ import type { Caller } from '../../conventions/record.ts';
 import { openWallet } from './create-wallet.ts';
 import { ledgerOf, writeDecision, type RowCause } from '../credits/ledger.ts';
 import {
-  findTransactionByKey,
   lockCreditableWallet,
   lockWalletCreation,
-  type TransactionRow,
   type WalletRow,
 } from '../credits/wallet-repository.ts';
+import {
+  findTransactionByKey,
+  type TransactionRow,
+} from '../credits/wallet-transaction-repository.ts';
 
 /** Money that a command adds to a customer's wallet as credits. */
 export interface PrepaidCredit extends RowCause {

@@ -9,14 +9,12 @@ import type { DebitWalletBody } from '../../../schemas/wallet-requests.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { ledgerAfter, writeDecisions, type Decided, type Ledger } from '../credits/ledger.ts';
+import { lockFreeWallets, lockWallets, type WalletRow } from '../credits/wallet-repository.ts';
 import {
   findBlocks,
   findTransactionsByKey,
-  lockFreeWallets,
-  lockWallets,
   type TransactionRow,
-  type WalletRow,
-} from '../credits/wallet-repository.ts';
+} from '../credits/wallet-transaction-repository.ts';
 
 /** A manual debit, which may take the wallet below zero (money 2.4.1). */
 export interface Debit {

@@ -12,11 +12,11 @@ import {
   type Ledger,
   type RowCause,
 } from '../credits/ledger.ts';
+import { type WalletRow } from '../credits/wallet-repository.ts';
 import {
   findPendingOfWallet,
   type TransactionRow,
-  type WalletRow,
-} from '../credits/wallet-repository.ts';
+} from '../credits/wallet-transaction-repository.ts';
 import { hasActiveCheckout } from '../records/checkout-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 

@@ -10,7 +10,7 @@ import {
   findBlocksById,
   findDebitsOfInvoice,
   type TransactionRow,
-} from '../credits/wallet-repository.ts';
+} from '../credits/wallet-transaction-repository.ts';
 import { creditPrepaidWallet } from './credit-wallet.ts';
 
 /**

@@ -33,12 +33,8 @@ import type { UsageDeps } from '../../deps.ts';
 import { createWallet } from './create-wallet.ts';
 import { debitWallet } from './debit-queue.ts';
 import { closeWallet, convertWallet } from './end-wallet.ts';
-import {
-  getWallet,
-  searchTransactions,
-  searchWallets,
-  type WalletFilter,
-} from '../credits/wallet-repository.ts';
+import { getWallet, searchWallets, type WalletFilter } from '../credits/wallet-repository.ts';
+import { searchTransactions } from '../credits/wallet-transaction-repository.ts';
 import { topUpWallet } from './top-up.ts';
 import { updateWallet } from './update-wallet.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';

@@ -22,13 +22,12 @@ import { lifetimeEnd, lifetimeMetadata, type BonusLifetime } from '../credits/bo
 import { openLedger, writeDecision, type Ledger, type RowCause } from '../credits/ledger.ts';
 import { findCheckoutOfInvoice } from '../records/checkout-repository.ts';
 import { hashReference } from './references.ts';
+import { getWallet, type WalletRow } from '../credits/wallet-repository.ts';
 import {
   findPurchaseOfInvoice,
   findTransactionByKey,
-  getWallet,
   type TransactionRow,
-  type WalletRow,
-} from '../credits/wallet-repository.ts';
+} from '../credits/wallet-transaction-repository.ts';
 
 export interface ToppedUp {
   readonly wallet: WalletRow;

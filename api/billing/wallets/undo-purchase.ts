@@ -5,7 +5,7 @@ import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { openLedger, writeDecision, writeFailed } from '../credits/ledger.ts';
-import { findBlocksById, findPurchaseOfInvoice } from '../credits/wallet-repository.ts';
+import { findBlocksById, findPurchaseOfInvoice } from '../credits/wallet-transaction-repository.ts';
 
 /**
  * Reverses the purchase of a voided invoice: pending rows fail (money 2.11.8) and added credits are removed.
