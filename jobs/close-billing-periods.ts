@@ -1,12 +1,12 @@
 import type { BillingDeps } from '../api/deps.ts';
 import { advanceWithSchedules } from '../api/billing/subscriptions/changes/advance-with-schedules.ts';
-import type { Advancing } from '../api/billing/subscriptions/advance-subscriptions.ts';
+import type { Advancing } from '../api/billing/subscriptions/write-steps.ts';
 import {
   dueSubscriptions,
   scopesWithDueSubscriptions,
   subscriptionDueTimes,
   type DueCursor,
-} from '../api/billing/records/subscription-repository.ts';
+} from '../api/billing/records/due-subscription-repository.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import type { Scope } from '../postgres/client.ts';
 import type { SubscriptionRow } from '../schemas/subscription.ts';

@@ -4,7 +4,7 @@ import {
   noteRenewals,
   renewalTimes,
   scopesWithRenewals,
-} from '../api/billing/records/subscription-repository.ts';
+} from '../api/billing/records/due-subscription-repository.ts';
 import { findCustomers } from '../api/customers/customers/repository.ts';
 import type { Scope } from '../postgres/client.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';

@@ -6,7 +6,7 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { isOutage } from '../../outage.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
-import { setBillingRefusal } from '../records/subscription-repository.ts';
+import { setBillingRefusal } from '../records/due-subscription-repository.ts';
 
 /** The actor and the time of the run. */
 interface Refusing {

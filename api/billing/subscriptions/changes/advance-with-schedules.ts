@@ -2,12 +2,9 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { pendingSchedules } from '../../records/schedule-repository.ts';
 import { findSubscriptions } from '../../records/subscription-repository.ts';
-import {
-  advanceSubscriptions,
-  type AdvanceReport,
-  type Advancing,
-} from '../advance-subscriptions.ts';
-import { executeScheduledChange } from './plan-swap.ts';
+import { advanceSubscriptions, type AdvanceReport } from '../advance-subscriptions.ts';
+import type { Advancing } from '../write-steps.ts';
+import { executeScheduledChange } from './scheduled-plan-change.ts';
 
 /**
  * One step for each due subscription, with the plan changes that are scheduled for the end of the period first

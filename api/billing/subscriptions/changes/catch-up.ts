@@ -3,7 +3,7 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
-import type { Advancing } from '../advance-subscriptions.ts';
+import type { Advancing } from '../write-steps.ts';
 import { advanceWithSchedules } from './advance-with-schedules.ts';
 
 /**

@@ -32,7 +32,8 @@ import {
 import { isBilledNow } from './line-records.ts';
 import { rolledBack } from './modify.ts';
 import { schedule } from './schedules.ts';
-import { applyPlan, changeable, planChange, withPlan } from './plan-swap.ts';
+import { applyPlan } from './apply-plan.ts';
+import { changeable, planChange, withPlan } from './plan-swap.ts';
 import { restartPeriod } from './restart-period.ts';
 
 /** Fields of the answer in addition to the subscription. */

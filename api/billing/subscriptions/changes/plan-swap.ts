@@ -1,10 +1,8 @@
-import { BillingError, invalidField } from '../../../../domain/errors.ts';
+import { invalidField } from '../../../../domain/errors.ts';
 import { decimal, decimalText } from '../../../../domain/money.ts';
 import { priceTerms as ratingTerms } from '../../../../domain/pricing/price.ts';
 import { rate } from '../../../../domain/pricing/rate.ts';
 import {
-  assertPlanChangeable,
-  assertRestartable,
   changeType,
   pairLines,
   type ChangeType,
@@ -12,38 +10,20 @@ import {
 import { dueAt } from '../../../../domain/subscription/due.ts';
 import { paidPeriodAt } from '../../../../domain/subscription/schedule.ts';
 import { laterOf } from '../../../../domain/time/instant.ts';
-import { type Transaction } from '../../../../postgres/client.ts';
-import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
-import { EntityPolicies, type ChangedPlan } from '../../../../schemas/subscription-plan-change.ts';
+import type { Transaction } from '../../../../postgres/client.ts';
+import type { ChangedPlan, EntityPolicies } from '../../../../schemas/subscription-plan-change.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
-import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
+import { newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
+import { getPlanRow, type PlanRow } from '../../../catalog/offers/plan-repository.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
-import {
-  addonsOfChange,
-  droppedLines,
-  endDroppedAddons,
-  type AddonOfChange,
-} from './addons-of-change.ts';
-import { changeLineItem } from '../../records/line-item-repository.ts';
 import { findPhasesOf } from '../../records/phase-repository.ts';
-import {
-  endSchedules,
-  pendingSchedules,
-  type ScheduleRow,
-} from '../../records/schedule-repository.ts';
-import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
-import {
-  changeSubscription,
-  insertLineItems,
-  lockSubscription,
-} from '../../records/subscription-repository.ts';
-import { changeGrantsOfPlan } from '../attached-grants.ts';
+import type { ScheduleRow } from '../../records/schedule-repository.ts';
 import { lineItem, withMeterNames } from '../line-item.ts';
 import { selectedPrices } from '../selected-prices.ts';
-import { billedLines, replaceLine, rowOf } from './line-records.ts';
-import { getPlanRow, type PlanRow } from '../../../catalog/offers/plan-repository.ts';
+import { addonsOfChange, droppedLines, type AddonOfChange } from './addons-of-change.ts';
+import { billedLines } from './line-records.ts';
 
 /** The facts that decide whether the plan can change. */
 export const changeable = async (
@@ -252,121 +232,3 @@ const summary = ({ id, name, lookup_key, description }: PlanRow) => ({
   lookup_key: lookup_key ?? '',
   description: description ?? '',
 });
-
-/**
- * Writes the lines and the plan of the subscription, and notifies (billing 14.2). `next` is the subscription with the
- * plan, in the period in which it is then. Returns it as stored.
- */
-export async function applyPlan(
-  tx: Transaction,
-  deps: BillingDeps,
-  caller: Caller,
-  next: SubscriptionRow,
-  change: PlanChange,
-  { at, proration_behavior }: Pick<SubscriptionRow, 'proration_behavior'> & { readonly at: string },
-): Promise<SubscriptionRow> {
-  const { scope, user_id } = caller;
-  for (const { before, after, effective_at } of change.swaps) {
-    if (before !== null && after !== null) await replaceLine(tx, deps, caller, before, after);
-    else if (after !== null) await insertLineItems(tx, [rowOf(after)]);
-    else
-      await changeLineItem(tx, scope, before!.id, {
-        end_date: effective_at > before!.start_date ? effective_at : before!.start_date,
-        ...changed(deps, caller),
-      });
-  }
-  for (const { line, after } of change.kept)
-    await changeLineItem(tx, scope, line.id, {
-      price_id: after.price_id,
-      entity_id: change.to.id,
-      plan_display_name: change.to.name,
-      ...changed(deps, caller),
-    });
-  await endDroppedAddons(tx, deps, caller, change.addons, {
-    effective_at: change.effective_at,
-    at,
-  });
-  const stored = await changeSubscription(tx, scope, next.id, {
-    plan_id: next.plan_id,
-    synced_price_sequence: next.synced_price_sequence,
-    include_price_ids: next.include_price_ids,
-    billing_anchor: next.billing_anchor,
-    earlier_plans: next.earlier_plans,
-    current_period_start: next.current_period_start,
-    current_period_end: next.current_period_end,
-    due_at: next.due_at,
-    updated_at: at,
-    updated_by: user_id,
-  });
-  const { effective_at } = change;
-  const grants = { plan_id: change.to.id, effective_at, behavior: proration_behavior, at };
-  await changeGrantsOfPlan(tx, deps, caller, stored, grants);
-  const payload = { subscription: subscriptionSnapshot(stored, null) };
-  await writeOutboxEvents(tx, [
-    {
-      scope,
-      event_type: 'subscription.plan_changed',
-      payload: { ...payload, previous_plan_id: change.from.id, effective_at },
-    },
-    { scope, event_type: 'subscription.updated', payload },
-  ]);
-  return stored;
-}
-
-/**
- * Executes the plan change that is scheduled for the end of the running period, before that period is closed
- * (billing 3.4): the closing invoice bills the old plan, and the advances of the next period bill the new
- * plan. A change that is no longer possible fails with the reason, and the old plan renews. False if none is
- * scheduled.
- */
-export async function executeScheduledChange(
-  tx: Transaction,
-  deps: BillingDeps,
-  caller: Caller,
-  known: Pick<SubscriptionRow, 'id' | 'version'>,
-  at: string,
-): Promise<boolean> {
-  const { scope, user_id } = caller;
-  const subscription = await lockSubscription(tx, scope, known.id);
-  const pending = await pendingSchedules(tx, scope, [known.id]);
-  const due = pending.find(
-    ({ schedule_type, scheduled_at }) =>
-      schedule_type === 'plan_change' && scheduled_at <= subscription.current_period_end,
-  );
-  if (due === undefined || subscription.version !== known.version) return false;
-  const fail = async (error_message: string) =>
-    await endSchedules(tx, scope, [due.id], {
-      schedule_status: 'failed',
-      at,
-      user_id,
-      error_message,
-    });
-  if (due.scheduled_at < subscription.current_period_end) {
-    await fail(`The period that ended at ${due.scheduled_at} was closed before the change.`);
-    return true;
-  }
-  const target = String(due.configuration['target_plan_id']);
-  try {
-    const others = pending.filter(({ id }) => id !== due.id);
-    assertPlanChangeable(await changeable(tx, subscription, others), target);
-    const asked = {
-      target_plan_id: target,
-      entity_policies: EntityPolicies.nullish().parse(due.configuration['entity_policies']),
-      restarts: due.configuration['billing_period_behaviour'] === 'anchor_at_effect',
-    };
-    if (asked.restarts) assertRestartable(subscription, due.scheduled_at);
-    const change = await planChange(tx, deps, caller, subscription, asked, due.scheduled_at);
-    const next = withPlan(subscription, change);
-    await applyPlan(tx, deps, caller, next, change, { at, proration_behavior: 'none' });
-    await endSchedules(tx, scope, [due.id], {
-      schedule_status: 'executed',
-      at,
-      user_id,
-      execution_result: { from_plan_id: change.from.id, to_plan_id: change.to.id },
-    });
-  } catch (error) {
-    if (!(error instanceof BillingError)) throw error;
-    await fail(error.message);
-  }
-  return true;
-}

@@ -20,7 +20,8 @@ import {
 } from '../final-draft.ts';
 import type { How } from './change-gate.ts';
 import { NOTHING_CHANGED, previewedInvoices, writtenInvoices } from './changed-resources.ts';
-import { applyPlan, restarted, type PlanChange } from './plan-swap.ts';
+import { applyPlan } from './apply-plan.ts';
+import { restarted, type PlanChange } from './plan-swap.ts';
 
 /** The id of a draft that a preview would write. */
 const PREVIEW_DRAFT = '(preview-draft)';

@@ -1,0 +1,75 @@
+import type { Scope } from '../../../postgres/client.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { groupedOf } from '../records/child-repository.ts';
+import { closing, type Advance } from './plan-advance.ts';
+
+/** A step with what it does to grouped subscriptions (billing 16). */
+export interface ParentAdvance extends Advance {
+  readonly children: readonly ChildAdvance[];
+}
+
+/** A grouped subscription: `plan` closes its period with that of the parent; null if it is behind. */
+interface ChildAdvance {
+  readonly before: SubscriptionRow;
+  readonly plan: Advance | null;
+}
+
+/**
+ * The end of a parent's period is the end of the period of its grouped subscriptions: their rows are on the
+ * parent's invoice. A child that is behind closes its own periods until it meets its parent.
+ */
+export async function withChildren(
+  deps: BillingDeps,
+  scope: Scope,
+  plans: readonly Advance[],
+): Promise<ParentAdvance[]> {
+  const isClosing = ({ subscription, target }: Advance): boolean =>
+    subscription.subscription_type === 'parent' && target?.billing_reason === 'SUBSCRIPTION_CYCLE';
+  const rows = await groupedOf(
+    deps.pool,
+    scope,
+    plans.filter(isClosing).map(({ subscription }) => subscription.id),
+  );
+  const byParent = groupBy(rows, (row) => row.parent_subscription_id!);
+  const closed = new Set(rows.map(({ id }) => id));
+  // A child of a closing parent makes no step of its own beside it.
+  const own = plans.filter(({ subscription }) => !closed.has(subscription.id));
+  return own.map((plan) => {
+    if (!isClosing(plan)) return { ...plan, children: [] };
+    const end = plan.target!.period.end;
+    const children = (byParent.get(plan.subscription.id) ?? [])
+      .filter((row) => row.current_period_end <= end)
+      .map((before) => ({
+        before,
+        plan: isMerged(before, end) ? closing(before, deps.settings) : null,
+      }));
+    const grouped = children.flatMap((child) => child.plan?.target ?? []);
+    return { ...plan, target: { ...plan.target!, grouped }, children };
+  });
+}
+
+const isMerged = (child: SubscriptionRow, end: string): boolean =>
+  child.subscription_status === 'active' &&
+  child.current_period_end === end &&
+  child.merges_from !== null &&
+  child.merges_from <= end;
+
+/** Grouped subscriptions after the step of their parent. */
+export function childrenAfter(
+  children: readonly ChildAdvance[],
+  parent: SubscriptionRow,
+  { at, user_id }: { readonly at: string; readonly user_id: string },
+) {
+  return children.map((child) => ({
+    before: child.before,
+    after: {
+      ...(child.plan === null
+        ? { ...child.before, merges_from: parent.current_period_end }
+        : child.plan.after('0')),
+      updated_at: at,
+      updated_by: user_id,
+    },
+  }));
+}

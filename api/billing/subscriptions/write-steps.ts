@@ -1,0 +1,209 @@
+import { failpoint } from '../../../platform/failpoint.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
+import { endAdvances, pausedAdvances } from '../proration/end-advances.ts';
+import { writeChange } from '../proration/write-change.ts';
+import { writePauses } from '../records/pause-repository.ts';
+import { endSchedulesOf } from '../records/schedule-repository.ts';
+import { subscriptionSnapshot } from '../records/subscription-notification.ts';
+import {
+  endLineItemsOf,
+  lockSubscriptionsUnchanged,
+  replaceSubscriptions,
+} from '../records/subscription-repository.ts';
+import { lockRunningDrafts, writeDrafts, type FinalDraft } from './final-draft.ts';
+import { childrenAfter, type ParentAdvance } from './grouped-steps.ts';
+
+/** The actor and the time of the billing run. */
+export interface Advancing {
+  readonly scope: Scope;
+  /** The time by which subscriptions are due, and the time of what is written. */
+  readonly at: string;
+  readonly user_id: string;
+  /** Called in every transaction: fails if another process has taken over the job. */
+  hold(tx: Transaction): Promise<void>;
+}
+
+/** One step with its computed invoice; null if there is nothing to write. */
+export interface Step {
+  readonly plan: ParentAdvance;
+  readonly invoice: Draft | null;
+}
+
+export interface Draft extends FinalDraft {
+  readonly customer: Customer;
+}
+
+/** Writes the steps of subscriptions that have not changed since they were read, in one transaction. */
+export async function writeSteps(
+  deps: BillingDeps,
+  advancing: Advancing,
+  computed: readonly Step[],
+): Promise<{ advanced: number; invoices: number }> {
+  if (computed.length === 0) return { advanced: 0, invoices: 0 };
+  const { scope } = advancing;
+  const written = await deps.pool.begin(async (tx) => {
+    await advancing.hold(tx);
+    const read = computed.map(({ plan }) => plan.subscription);
+    const children = computed.flatMap(({ plan }) => plan.children.map(({ before }) => before));
+    const unchanged = new Set([
+      ...(await lockSubscriptionsUnchanged(tx, scope, read)),
+      ...(await lockSubscriptionsUnchanged(tx, scope, children)),
+    ]);
+    const steps = computed.filter(({ plan }) =>
+      [plan.subscription, ...plan.children.map(({ before }) => before)].every(({ id }) =>
+        unchanged.has(id),
+      ),
+    );
+    const isSame = await lockRunningDrafts(
+      tx,
+      scope,
+      steps.flatMap(({ invoice }) => invoice ?? []),
+    );
+    if (!isSame) return { advanced: 0, invoices: 0 };
+    const drafts = await issued(tx, advancing, steps);
+    await writeDrafts(
+      tx,
+      scope,
+      drafts.map(({ draft }) => draft),
+    );
+
+    const moved = steps.map((step) => afterStep(step, advancing));
+    const followed = steps.flatMap((step, index) =>
+      childrenAfter(step.plan.children, moved[index]!, advancing),
+    );
+    const credited = await returnAdvances(tx, deps, advancing, steps, moved);
+    await replaceSubscriptions(tx, scope, [...moved, ...followed.map(({ after }) => after)]);
+    await writePauses(tx, scope, [
+      ...moved.map((after, index) => ({ before: steps[index]!.plan.subscription, after })),
+      ...followed,
+    ]);
+    const ended = [...moved, ...followed.map(({ after }) => after)].filter(
+      (row) => row.subscription_status === 'cancelled',
+    );
+    await endLineItemsOf(tx, scope, ended);
+    await endSchedulesOf(
+      tx,
+      scope,
+      ended.map(({ id }) => id),
+      advancing,
+    );
+    const told = followed.map(({ before, after }) => changeEvent(scope, before, after, null));
+    await writeOutboxEvents(tx, [...eventsOf(scope, steps, moved, drafts), ...told, ...credited]);
+    failpoint('jobs.close_billing_periods.before_commit');
+    return { advanced: steps.length, invoices: drafts.length };
+  });
+  failpoint('jobs.close_billing_periods.after_commit');
+  return written;
+}
+
+/**
+ * Credits advances for time after a scheduled cancellation as the cancellation requests (billing 13), and for the time
+ * of a pause that has ended (12.4).
+ */
+async function returnAdvances(
+  tx: Transaction,
+  deps: BillingDeps,
+  { scope, at, user_id }: Advancing,
+  steps: readonly Step[],
+  moved: readonly SubscriptionRow[],
+): Promise<(OutboxEvent & { readonly scope: Scope })[]> {
+  const events: (OutboxEvent & { readonly scope: Scope })[] = [];
+  for (const [index, { plan }] of steps.entries()) {
+    const after = moved[index]!;
+    const before = plan.subscription;
+    const caller = { scope, user_id };
+    if (before.subscription_status === 'paused' && after.subscription_status === 'active') {
+      const settled = await pausedAdvances(deps, tx, caller, before, before.due_at!, at);
+      const of = { kind: 'pause', subscription: after, at };
+      events.push(...(await writeChange(tx, deps, caller, settled, of)).events);
+    }
+    if (after.subscription_status !== 'cancelled' || before.cancel_at === null) continue;
+    const behavior = before.cancel_proration_behavior ?? before.proration_behavior;
+    const end = after.end_date!;
+    const settled = await endAdvances(deps, tx, caller, before, end, behavior, at);
+    const of = { kind: 'cancellation', subscription: after, at };
+    events.push(...(await writeChange(tx, deps, caller, settled, of)).events);
+  }
+  return events;
+}
+
+/** The drafts of the steps. Invoices that are issued at once have their numbers. */
+async function issued(
+  tx: Transaction,
+  { scope, at, user_id }: Advancing,
+  steps: readonly Step[],
+): Promise<{ step: Step; draft: Draft }[]> {
+  const drafts = steps.flatMap((step) =>
+    step.invoice === null ? [] : [{ step, draft: step.invoice }],
+  );
+  const atOnce = drafts.filter(
+    ({ step, draft }) => step.plan.isIssuedAtOnce && draft.invoice.invoice_status === 'DRAFT',
+  );
+  const withTerms = atOnce.map(({ step, draft }) => ({
+    ...draft,
+    step,
+    terms: step.plan.subscription,
+  }));
+  const final = await issueInvoices(tx, scope, withTerms, { at, user_id });
+  const byStep = new Map(final.map((draft) => [draft.step, draft]));
+  return drafts.map(({ step, draft }) => ({ step, draft: byStep.get(step) ?? draft }));
+}
+
+function afterStep({ plan, invoice }: Step, { at, user_id }: Advancing): SubscriptionRow {
+  const after = plan.after(invoice?.invoice.amount_due ?? '0');
+  const numbered = Math.max(invoice?.invoice.billing_sequence ?? 0, after.last_billing_sequence);
+  return {
+    ...after,
+    last_billing_sequence: numbered,
+    billing_refusal: null,
+    billing_retry_at: null,
+    updated_at: at,
+    updated_by: user_id,
+  };
+}
+
+function eventsOf(
+  scope: Scope,
+  steps: readonly Step[],
+  moved: readonly SubscriptionRow[],
+  drafts: readonly { readonly step: Step; readonly draft: Draft }[],
+): (OutboxEvent & { readonly scope: Scope })[] {
+  const draftOfStep = new Map(drafts.map(({ step, draft }) => [step, draft]));
+  return steps.flatMap((step, index) => {
+    const subscription = moved[index]!;
+    const draft = draftOfStep.get(step) ?? null;
+    const customer = draft?.customer ?? null;
+    const changed = changeEvent(scope, step.plan.subscription, subscription, customer);
+    if (draft === null) return [changed];
+    const isFinal = draft.invoice.invoice_status === 'FINALIZED';
+    const name = isFinal ? 'invoice.update.finalized' : 'invoice.update';
+    return [invoiceEvent(name, scope, { ...draft, subscription }), changed];
+  });
+}
+
+const changeEvent = (
+  scope: Scope,
+  before: SubscriptionRow,
+  after: SubscriptionRow,
+  customer: Customer | null,
+): OutboxEvent & { readonly scope: Scope } => ({
+  scope,
+  event_type: subscriptionEvent(before, after),
+  payload: { subscription: subscriptionSnapshot(after, customer) },
+});
+
+function subscriptionEvent(before: SubscriptionRow, after: SubscriptionRow) {
+  if (after.subscription_status === 'cancelled') return 'subscription.cancelled';
+  if (after.subscription_status !== before.subscription_status) {
+    if (after.subscription_status === 'paused') return 'subscription.paused';
+    if (before.subscription_status === 'paused') return 'subscription.resumed';
+  }
+  const isActivated =
+    before.subscription_status === 'trialing' && after.subscription_status === 'active';
+  return isActivated ? 'subscription.activated' : 'subscription.updated';
+}
