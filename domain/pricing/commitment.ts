@@ -19,6 +19,17 @@ export interface CommitmentFields {
   readonly commitment_windowed?: boolean | null;
 }
 
+/** The commitment fields of a line item without a commitment. */
+export const NO_COMMITMENT = {
+  commitment_type: null,
+  commitment_amount: null,
+  commitment_quantity: null,
+  commitment_duration: null,
+  commitment_overage_factor: null,
+  commitment_true_up_enabled: false,
+  commitment_windowed: false,
+} as const satisfies CommitmentFields;
+
 /** Terms of a commitment: the committed value, the overage factor above it, the true-up below it. */
 export interface CommitmentTerms {
   readonly type: CommitmentType;

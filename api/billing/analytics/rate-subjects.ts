@@ -1,3 +1,4 @@
+import { NO_COMMITMENT } from '../../../domain/pricing/commitment.ts';
 import { analyticsDiscounts } from '../../../domain/invoicing/coupon-association.ts';
 import type { UsageRow } from '../../../domain/metering/usage.ts';
 import { Decimal, decimalText } from '../../../domain/money.ts';
@@ -57,16 +58,6 @@ function withoutCommitments(charges: readonly PeriodCharge[]): PeriodCharge[] {
     questions: asked.questions.map((question) => ({ ...question, windows: null })),
   }));
 }
-
-const NO_COMMITMENT = {
-  commitment_type: null,
-  commitment_amount: null,
-  commitment_quantity: null,
-  commitment_duration: null,
-  commitment_overage_factor: null,
-  commitment_true_up_enabled: false,
-  commitment_windowed: false,
-} as const;
 
 /** The discounts of an invoice with these rows. An increase by rounding is not discounted. */
 function discounted(

@@ -1,3 +1,4 @@
+import { NO_COMMITMENT } from '../../../domain/pricing/commitment.ts';
 import { displayAmount, roundToCurrency } from '../../../domain/currency.ts';
 import { invalidField } from '../../../domain/errors.ts';
 import type { UsageRow } from '../../../domain/metering/usage.ts';
@@ -105,16 +106,6 @@ interface Measured {
   readonly quantity: Decimal;
   readonly amount: Decimal;
 }
-
-const NO_COMMITMENT = {
-  commitment_type: null,
-  commitment_amount: null,
-  commitment_quantity: null,
-  commitment_duration: null,
-  commitment_overage_factor: null,
-  commitment_true_up_enabled: false,
-  commitment_windowed: false,
-};
 
 /** The line's usage and its price per charge cell, as an invoice rates it before any deduction. */
 function measure(

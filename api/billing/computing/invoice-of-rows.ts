@@ -23,7 +23,7 @@ import { nextRevision } from '../records/subscription-invoice-repository.ts';
 import { applicationRecords } from './coupon-applications.ts';
 import { INVOICE_CONFIG_DEFAULT } from '../../../schemas/settings/invoicing.ts';
 import { readInvoiceConfig } from './invoice-config.ts';
-import { NO_AMOUNTS } from './invoice-record.ts';
+import { NEW_DRAFT } from './invoice-record.ts';
 import { dueOn, NO_CREDITS, settle, type Settled } from './settle.ts';
 import { taxRecords } from './tax-rows.ts';
 import { invoiceEvent, issueInvoices, type IssueTerms } from './write-invoices.ts';
@@ -196,51 +196,30 @@ function newDraft(
   const issue_date = given.issue_date ?? at;
   return {
     ...record,
+    ...NEW_DRAFT,
     customer_id: customer.id,
     subscription_id: subscription?.id ?? null,
     subscription_customer_id: subscription?.customer_id ?? null,
-    invoice_number: null,
     invoice_type: given.invoice_type,
     invoice_status: moveInvoice(null, 'create'),
-    payment_status: 'PENDING',
     currency: given.currency,
     description: given.description ?? null,
     billing_period: subscription?.billing_period ?? null,
     billing_reason: given.billing_reason,
-    billing_sequence: null,
-    ...NO_AMOUNTS,
     period_start: given.period?.start ?? null,
     period_end: given.period?.end ?? null,
     due_date: given.due_date ?? dueOn(issue_date, dueTermsOf(customer, subscription), dueDays),
     due_date_given: given.due_date != null,
     issue_date,
     issue_date_given: given.issue_date != null,
-    finalized_at: null,
-    paid_at: null,
-    voided_at: null,
     last_computed_at: at,
     idempotency_key: given.idempotency_key ?? null,
     invoice_pdf_url: given.invoice_pdf_url ?? null,
-    recalculated_invoice_id: null,
-    is_manually_edited: false,
     source_type: given.source_type ?? null,
     purchased_transaction_id: given.purchased_transaction_id ?? null,
-    tax_summary: null,
-    coupon_applications: [],
-    taxes: [],
-    pinned_taxes: null,
     metadata: given.metadata ?? {},
-    version: 1,
     revision,
     proration_behavior: 'none',
-    meter_version_ids: [],
-    usage_watermarks: null,
-    committed_usage: [],
-    grouped_subscription_ids: [],
-    custom_currency: null,
-    finalize_after: null,
-    stream_heads: null,
-    finalize_refusal: null,
   };
 }
 

@@ -1,5 +1,9 @@
 import { BillingError, invalidField } from '../../../domain/errors.ts';
-import { type CommitmentFields, commitmentTerms } from '../../../domain/pricing/commitment.ts';
+import {
+  NO_COMMITMENT,
+  commitmentTerms,
+  type CommitmentFields,
+} from '../../../domain/pricing/commitment.ts';
 import { decimal } from '../../../domain/money.ts';
 import {
   validateLineCommitment,
@@ -11,7 +15,8 @@ import type { PriceRow } from '../../catalog/prices/repository.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import { lineOfPrice } from './line-of-price.ts';
 
-type CommitmentColumns = Pick<
+/** The commitment as stored on a line item. */
+export type CommitmentColumns = Pick<
   LineItemRow,
   | 'commitment_amount'
   | 'commitment_quantity'
@@ -21,16 +26,6 @@ type CommitmentColumns = Pick<
   | 'commitment_true_up_enabled'
   | 'commitment_windowed'
 >;
-
-export const NO_COMMITMENT: CommitmentColumns = {
-  commitment_amount: null,
-  commitment_quantity: null,
-  commitment_type: null,
-  commitment_duration: null,
-  commitment_overage_factor: null,
-  commitment_true_up_enabled: false,
-  commitment_windowed: false,
-};
 
 type CommittingBody = Pick<CreateSubscriptionBody, 'line_items' | 'line_item_commitments'>;
 

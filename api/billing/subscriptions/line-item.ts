@@ -1,3 +1,4 @@
+import { NO_COMMITMENT } from '../../../domain/pricing/commitment.ts';
 import { decimalText } from '../../../domain/money.ts';
 import { lineQuantity } from '../../../domain/pricing/line-quantity.ts';
 import { priceTerms as ratingTerms } from '../../../domain/pricing/price.ts';
@@ -10,7 +11,7 @@ import type { BilledLine } from '../computing/billing-sources.ts';
 import { findMeters } from '../../catalog/meters/repository.ts';
 import type { PriceRow } from '../../catalog/prices/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { NO_COMMITMENT, type Buckets } from './line-commitments.ts';
+import type { Buckets, CommitmentColumns } from './line-commitments.ts';
 
 /** The context of a new subscription's line items. */
 export interface LineItemOwner {
@@ -36,7 +37,7 @@ interface LineItemDraft {
   readonly metadata?: Record<string, string> | null;
   readonly start_date?: string | null;
   readonly end_date?: string | null;
-  readonly commitment?: typeof NO_COMMITMENT;
+  readonly commitment?: CommitmentColumns;
   readonly addon_association_id?: string;
 }
 
