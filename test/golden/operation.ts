@@ -1,5 +1,19 @@
 import type { Answer, JsonObject } from './compare.ts';
 
+/** A case has a word that its operation does not know. The runner reports it; it never passes. */
+export class UnsupportedCase extends Error {}
+
+/** A word of a case that its operation must know. */
+export function oneOf<Word extends string | number>(
+  field: string,
+  value: unknown,
+  known: readonly Word[],
+): Word {
+  const found = known.find((word) => word === value);
+  if (found === undefined) throw new UnsupportedCase(`${field}: ${JSON.stringify(value)}`);
+  return found;
+}
+
 /**
  * Answers the question of one case by calling `domain/`: the mapping is thin and has no arithmetic of
  * its own. A refusal is the `BillingError` that `domain/` throws; the runner turns it into `error: true`,

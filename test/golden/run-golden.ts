@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BillingError } from '../../domain/errors.ts';
 import { differences, type Answer, type Difference, type JsonObject } from './compare.ts';
-import type { AreaOperations, Operation } from './operation.ts';
+import { UnsupportedCase, type AreaOperations, type Operation } from './operation.ts';
 
 export interface GoldenCase {
   readonly id: string;
@@ -21,7 +21,9 @@ export interface Contradiction {
 }
 
 export type Outcome =
-  | { readonly kind: 'passed' | 'unsupported' }
+  | { readonly kind: 'passed' }
+  /** The operation, or the word of the case, that is not known. */
+  | { readonly kind: 'unsupported'; readonly what: string }
   | { readonly kind: 'contradicted'; readonly rule: string; readonly ours: JsonObject }
   | { readonly kind: 'failed'; readonly differences: readonly Difference[] };
 
@@ -46,16 +48,22 @@ export function runCase(
   contradictions: readonly Contradiction[],
 ): Outcome {
   const operation = operationFor(golden, registry);
-  if (operation === undefined) return { kind: 'unsupported' };
+  if (operation === undefined) return { kind: 'unsupported', what: operationName(golden) };
   const contradiction = contradictions.find(({ id }) => id === golden.id);
   const expected = contradiction?.expect ?? golden.expect;
   const currency = golden.given['currency'];
-  const found = outcomeDifferences(
-    operation,
-    golden,
-    expected,
-    typeof currency === 'string' ? currency : 'usd',
-  );
+  let found: Difference[];
+  try {
+    found = outcomeDifferences(
+      operation,
+      golden,
+      expected,
+      typeof currency === 'string' ? currency : 'usd',
+    );
+  } catch (error) {
+    if (!(error instanceof UnsupportedCase)) throw error;
+    return { kind: 'unsupported', what: `${operationName(golden)}, ${error.message}` };
+  }
   if (found.length > 0) return { kind: 'failed', differences: found };
   return contradiction === undefined
     ? { kind: 'passed' }
@@ -87,9 +95,7 @@ export function describeOutcome(golden: GoldenCase, outcome: Outcome): string[] 
     case 'passed':
       return [];
     case 'unsupported':
-      return [
-        `unsupported ${golden.id} (${golden.area}: ${String(golden.given['operation'] ?? 'peers')})`,
-      ];
+      return [`unsupported ${golden.id} (${golden.area}: ${outcome.what})`];
     case 'contradicted':
       return [`contradicted ${golden.id}: ${outcome.rule}; ours ${JSON.stringify(outcome.ours)}`];
     case 'failed':
@@ -104,10 +110,10 @@ export function describeOutcome(golden: GoldenCase, outcome: Outcome): string[] 
   }
 }
 
-function operationFor(golden: GoldenCase, registry: Registry): Operation | undefined {
-  const name = golden.given['operation'];
-  return registry[golden.area]?.[typeof name === 'string' ? name : 'peers'];
-}
+const operationName = ({ given }: GoldenCase): string => String(given['operation'] ?? 'peers');
+
+const operationFor = (golden: GoldenCase, registry: Registry): Operation | undefined =>
+  registry[golden.area]?.[operationName(golden)];
 
 function outcomeDifferences(
   operation: Operation,
@@ -123,6 +129,7 @@ function outcomeDifferences(
       const refusal = { error: true, accepted: false, valid: false, message: error.message };
       return differences(expected, refusal, currency);
     }
+    if (error instanceof UnsupportedCase) throw error;
     // A bug in our code is a failed case and must not hide the others.
     return [{ path: '', expected: JSON.stringify(expected), actual: String(error) }];
   }

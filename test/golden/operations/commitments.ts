@@ -16,7 +16,7 @@ import { applyTermCommitment } from '../../../domain/pricing/term-commitment.ts'
 import { commitmentWindows } from '../../../domain/pricing/usage-measure.ts';
 import { validateLineCommitment } from '../../../domain/pricing/validate-commitment.ts';
 import type { JsonObject } from '../compare.ts';
-import type { AreaOperations } from '../operation.ts';
+import { oneOf, type AreaOperations } from '../operation.ts';
 import {
   ANY_PERIOD,
   ANY_SCHEDULE,
@@ -92,7 +92,12 @@ export const commitments: AreaOperations = {
       quantity: row['quantity'] as string,
       event_count: 1,
     }));
-    const bucket_size = BUCKET_OF_MINUTES[given['window_size_minutes'] as number]!;
+    const minutes = oneOf(
+      'window_size_minutes',
+      given['window_size_minutes'],
+      [1, 15, 30, 60, 180, 360, 720, 1440, 10080],
+    );
+    const bucket_size = BUCKET_OF_MINUTES[minutes];
     const line = {
       commitment_type: type,
       [`commitment_${type}`]: item['commitment_value'] as string,
@@ -143,11 +148,17 @@ export const commitments: AreaOperations = {
   },
 };
 
-const BUCKET_OF_MINUTES: Readonly<Record<number, BucketSize>> = {
+const BUCKET_OF_MINUTES = {
   1: 'MINUTE',
+  15: '15MIN',
+  30: '30MIN',
   60: 'HOUR',
+  180: '3HOUR',
+  360: '6HOUR',
+  720: '12HOUR',
   1440: 'DAY',
-};
+  10080: 'WEEK',
+} as const;
 
 const utcWindow = (bucket_size: BucketSize): UsageWindow => ({
   bucket_size,

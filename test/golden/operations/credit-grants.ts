@@ -29,7 +29,12 @@ export const creditGrants: AreaOperations = {
   },
 
   credit_expiry: (given) => ({
-    expiry_date: grantExpiry(expirationOf(given), given['from'] as string, '', null),
+    expiry_date: grantExpiry(
+      expirationOf(given),
+      given['from'] as string,
+      (given['customer_timezone'] ?? given['timezone'] ?? '') as string,
+      null,
+    ),
   }),
 };
 
@@ -42,15 +47,19 @@ function scheduled(given: JsonObject): Answer {
     cadence: given['cadence'] as CreditGrant['cadence'],
     period: (given['period'] ?? null) as CreditGrant['period'],
     period_count: (given['period_count'] ?? 1) as number,
-    end_date: null,
-    timezone: '',
+    end_date: (given['end_date'] ?? null) as string | null,
+    timezone: (given['customer_timezone'] ?? '') as string,
     ...(proration === null
       ? { start_date: start, credit_grant_anchor: start }
       : attachedGrantStart({ cadence: given['cadence'] as CreditGrant['cadence'] }, proration)),
   };
   const first = firstApplication(grant, proration)!;
   const next = nextApplication(grant, first);
-  const found = [due(first, start), ...(next === null ? [] : [due(next, start)])];
+  const subscription = subscriptionOf(given);
+  const found = [
+    due(first, start, subscription),
+    ...(next === null ? [] : [due(next, start, subscription)]),
+  ];
   return {
     applications: found.map(asAnswer),
     first_application: asAnswer(found[0]!),
@@ -62,9 +71,13 @@ function scheduled(given: JsonObject): Answer {
 }
 
 /** An application after the run at `at`: what is not due yet stays pending. */
-function due(application: GrantApplication, at: Instant): GrantApplication {
+function due(
+  application: GrantApplication,
+  at: Instant,
+  subscription: CaseSubscription,
+): GrantApplication {
   if (application.scheduled_for > at) return application;
-  const { action } = decideApplication(ACTIVE, null, 0, at);
+  const { action } = decideApplication(subscription, null, 0, at);
   return {
     ...application,
     application_status: moveGrantApplication(
@@ -77,8 +90,14 @@ function due(application: GrantApplication, at: Instant): GrantApplication {
 function appliedAt(given: JsonObject): Answer {
   const at = (given['now'] ?? given['application_period_start']) as string;
   const start = given['application_period_start'] as string;
-  const expiry = grantExpiry(expirationOf(given), start, '', null);
-  const decision = decideApplication(ACTIVE, expiry, 0, at);
+  const expiry = grantExpiry(
+    expirationOf(given),
+    start,
+    (given['customer_timezone'] ?? '') as string,
+    ((given['subscription'] as JsonObject | undefined)?.['current_period_end'] ?? null) as
+      string | null,
+  );
+  const decision = decideApplication(subscriptionOf(given), expiry, 0, at);
   return {
     transaction_expiry_date: decision.action === 'apply' ? decision.expiry_date : null,
     application_status: moveGrantApplication(
@@ -105,10 +124,17 @@ function cancelled(given: JsonObject): Answer {
   };
 }
 
-const ACTIVE: { subscription_status: SubscriptionStatus; trial_end: null } = {
+interface CaseSubscription {
+  readonly subscription_status: SubscriptionStatus;
+  readonly trial_end: string | null;
+}
+
+/** Active, when the case does not say otherwise. */
+const subscriptionOf = (given: JsonObject): CaseSubscription => ({
   subscription_status: 'active',
   trial_end: null,
-};
+  ...(given['subscription'] as Partial<CaseSubscription> | undefined),
+});
 
 /** With create_prorations a case speaks of a grant that is as long as the billing period. */
 function prorationOf(given: JsonObject): FirstPeriodProration | null {

@@ -10,7 +10,7 @@ import {
 import type { Consumption } from '../../../domain/wallet/transaction.ts';
 import { creditWallet, debitWallet, type Wallet } from '../../../domain/wallet/wallet.ts';
 import { type Answer, inAnyOrder } from '../compare.ts';
-import type { AreaOperations } from '../operation.ts';
+import { oneOf, type AreaOperations } from '../operation.ts';
 import { emptyLedger, keep, type WalletLedger } from './wallet-ledger.ts';
 
 interface CaseCredit {
@@ -47,7 +47,8 @@ export const credits: AreaOperations = {
       const asked = decimal(operation.credits);
       const taken = takeCredits(ledger.blocks, asked, operation.at);
       const covered = asked.minus(taken.uncovered);
-      const step = debit(ledger, operation, operation.type === 'apply' ? covered : asked);
+      const type = oneOf('type', operation.type, ['debit', 'apply']);
+      const step = debit(ledger, operation, type === 'apply' ? covered : asked);
       ledger = step.ledger;
       breakdown.push(step.consumed === null ? null : inAnyOrder(step.consumed.map(asAnswer)));
       uncovered.push(taken.uncovered);

@@ -18,9 +18,9 @@ import type { UsageQuestion } from '../../../domain/metering/usage-question.ts';
 import { decimal, Decimal, sum } from '../../../domain/money.ts';
 import { rate } from '../../../domain/pricing/rate.ts';
 import { rateUsageLine } from '../../../domain/pricing/rate-usage-line.ts';
-import { epochMs, isoText, laterOf } from '../../../domain/time/instant.ts';
+import { earlierOf, epochMs, isoText, laterOf } from '../../../domain/time/instant.ts';
 import type { JsonObject } from '../compare.ts';
-import type { AreaOperations } from '../operation.ts';
+import { oneOf, type AreaOperations } from '../operation.ts';
 import {
   ANY_PERIOD,
   ANY_SCHEDULE,
@@ -35,7 +35,8 @@ import { periodAllowance } from './pricing.ts';
 
 export const entitlements: AreaOperations = {
   usage_charge_with_entitlement(given) {
-    const limit = (given['entitlement'] as JsonObject)['usage_limit'];
+    const entitlement = given['entitlement'] as JsonObject;
+    const limit = entitlement['is_enabled'] === false ? '0' : entitlement['usage_limit'];
     const usage = textOf(given['usage']);
     const lines = rateUsageLine({
       line: {},
@@ -46,7 +47,7 @@ export const entitlements: AreaOperations = {
       rows: wholeUsage(usage),
       cell: wholeCell(),
       proration_behavior: 'none',
-      allowance: periodAllowance(limit === null ? null : textOf(limit), usage),
+      allowance: periodAllowance(limit == null ? null : textOf(limit), usage),
     });
     return {
       amount: sum(lines.map((line) => line.amount)),
@@ -67,7 +68,10 @@ export const entitlements: AreaOperations = {
     const line: AllowanceLine = {
       line_id: 'line',
       stream: '',
-      service: { start, end: period.end },
+      service: {
+        start,
+        end: earlierOf(period.end, (given['line_item_end'] ?? null) as string | null),
+      },
       limit: decimal(textOf(given['usage_limit'])),
       windowed: false,
       bucket: null,
@@ -120,6 +124,7 @@ export const entitlements: AreaOperations = {
   },
 
   bill_grant_overage(given) {
+    oneOf('measure', given['measure'] ?? 'quantity', ['quantity']);
     const windows = (given['grants'] as JsonObject[]).map((grant) => ({
       quota: decimal(textOf(grant['quota'])),
       usage: decimal(textOf(grant['usage'])),

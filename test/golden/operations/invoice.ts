@@ -23,7 +23,7 @@ import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
 import { chargesOnInvoice, type ChargedLine } from '../../../domain/subscription/charges.ts';
 import { billingPeriods, type BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import type { JsonObject } from '../compare.ts';
-import type { AreaOperations } from '../operation.ts';
+import { oneOf, UnsupportedCase, type AreaOperations } from '../operation.ts';
 import { ANY_PERIOD, caseTerms, wholeCell, wholeUsage } from './price.ts';
 
 export const invoice: AreaOperations = {
@@ -67,7 +67,12 @@ export const invoice: AreaOperations = {
         invoice_status: 'FINALIZED',
         lines: of.line_items.map((line, index) => row(String(index), line.amount!, line)),
         coupons: of.coupons.map((coupon) =>
-          couponOf(coupon, coupon.scope === 'line' ? String(coupon.line) : null),
+          couponOf(
+            coupon,
+            oneOf('scope', coupon.scope, ['line', 'invoice']) === 'line'
+              ? String(coupon.line)
+              : null,
+          ),
         ),
         wallets: of.prepaid_wallet_balances.map((balance, index) =>
           walletOf(String(index), balance),
@@ -156,20 +161,35 @@ export const invoice: AreaOperations = {
   },
 
   subscription_invoice(given) {
+    const point = oneOf('reference_point', given['reference_point'] ?? 'period_end', [
+      'period_start',
+      'period_end',
+    ]);
     const of = given as unknown as {
-      subscription: Pick<BillingSchedule, 'billing_period'>;
-      line_items: (CaseFixedLine & { id: string; price_type: PriceType; usage?: string })[];
+      subscription: Pick<BillingSchedule, 'billing_period'> & { start_date?: string };
+      period_start?: string;
+      line_items: (CaseFixedLine & { id?: string; usage?: string })[];
       already_invoiced_line_items?: string[];
     };
-    const schedule = anniversary({ ...of.subscription, ...ANY_SUBSCRIPTION });
-    const [closing, opening] = billingPeriods(schedule, schedule.start_date, FAR, 2);
+    const start = of.subscription.start_date ?? ANY_PERIOD.start;
+    const schedule = anniversary({
+      ...of.subscription,
+      start_date: start,
+      billing_anchor: start,
+      billing_period_count: 1,
+    });
+    const [period, next] = billingPeriods(schedule, of.period_start ?? start, FAR, 2);
     const lines = of.line_items
-      .filter((line) => !(of.already_invoiced_line_items ?? []).includes(line.id))
-      .map((line) => chargedLine(line.id, line, schedule));
-    const rows = chargesOnInvoice(schedule, lines, {
-      closing: closing!,
-      opening: opening!,
-    }).map(({ line, cell }) => ({ id: line.id, amount: rateFixed(line, cell) }));
+      .map((line, index) => chargedLine(line.id ?? String(index), line, schedule))
+      .filter((line) => !(of.already_invoiced_line_items ?? []).includes(line.id));
+    const scope =
+      point === 'period_start'
+        ? { closing: null, opening: period! }
+        : { closing: period!, opening: next! };
+    const rows = chargesOnInvoice(schedule, lines, scope).map(({ line, cell }) => ({
+      id: line.id,
+      amount: rateFixed(line, cell),
+    }));
     const built = buildInvoice({
       currency: 'usd',
       invoice_status: 'DRAFT',
@@ -227,7 +247,7 @@ export const invoice: AreaOperations = {
       {
         currency: 'usd',
         invoice_status: of.invoice_status,
-        payment_status: 'PENDING',
+        payment_status: (given['payment_status'] ?? 'PENDING') as PaymentStatus,
         amount_due: of.amount_due,
         payments: real,
       },
@@ -285,6 +305,7 @@ interface PeerLine {
   readonly price?: JsonObject;
   readonly quantity?: string;
   readonly commitment?: {
+    readonly type?: string;
     readonly amount: string;
     readonly overage_factor: string;
     readonly true_up_enabled: boolean;
@@ -319,11 +340,6 @@ interface CaseFixedLine {
 }
 
 const FAR = '2100-01-01T00:00:00.000Z';
-const ANY_SUBSCRIPTION = {
-  start_date: ANY_PERIOD.start,
-  billing_anchor: ANY_PERIOD.start,
-  billing_period_count: 1,
-} as const;
 
 export function row(
   id: string,
@@ -397,6 +413,8 @@ const figures = (built: ReturnType<typeof buildInvoice>) => ({
 /** The row's rated amount: given, or of its price, quantity and commitment. */
 function amountOf(line: PeerLine, currency: string): string {
   if (line.price === undefined && line.commitment === undefined) return line.amount!;
+  if (line.commitment !== undefined)
+    oneOf('commitment.type', line.commitment.type ?? 'amount', ['amount']);
   const price = line.price ?? { billing_model: 'FLAT_FEE', amount: '1' };
   const [rated] = rateUsageLine({
     line: {
@@ -472,6 +490,7 @@ function editOf(edit: CaseEdit): LineEdit<InvoiceRow & { quantity: string }> {
   if (edit.update !== undefined) {
     return { action: 'update', id: '0', new_id: 'new', changes: edit.update };
   }
+  if (edit.remove === undefined) throw new UnsupportedCase(`edit: ${JSON.stringify(edit)}`);
   return { action: 'remove', id: String(edit.remove) };
 }
 

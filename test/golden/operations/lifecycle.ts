@@ -29,10 +29,14 @@ import {
 import { moveTrialEnd, trialWindow } from '../../../domain/subscription/trial.ts';
 import { anchorAfterTrial } from '../../../domain/time/billing-anchor.ts';
 import type { BillingCycle, RecurringPeriod } from '../../../domain/time/billing-grid.ts';
-import { firstPeriod } from '../../../domain/time/billing-periods.ts';
+import {
+  firstPeriod,
+  periodContaining,
+  type BillingSchedule,
+} from '../../../domain/time/billing-periods.ts';
 import { localDaysBetween } from '../../../domain/time/local-days.ts';
 import type { Answer, JsonObject } from '../compare.ts';
-import type { AreaOperations } from '../operation.ts';
+import { oneOf, type AreaOperations } from '../operation.ts';
 import { row } from './invoice.ts';
 import { ANY_PERIOD, caseTerms } from './price.ts';
 
@@ -40,7 +44,7 @@ const NOW = '2026-01-10T00:00:00.000Z';
 
 export const lifecycle: AreaOperations = {
   pause(given) {
-    const decision = planPause(subscriptionOf(given), pauseRequest(given), NOW);
+    const decision = planPause(subscriptionOf(given), pauseRequest(given), nowOf(given));
     return {
       subscription_status: decision.subscription_status,
       pause_status: decision.pause_status,
@@ -56,12 +60,16 @@ export const lifecycle: AreaOperations = {
   }),
 
   pause_impact(given) {
-    const { pause } = planPause(subscriptionOf({}), pauseRequest(given), NOW);
+    const { pause } = planPause(subscriptionOf(given), pauseRequest(given), nowOf(given));
     return { pause_duration_days: localDaysBetween(pause.pause_start, pause.pause_end!, '') };
   },
 
   trial_window(given) {
-    const prices = given['plan_prices'] as unknown as { type: PriceType; trial_period: number }[];
+    const prices = given['plan_prices'] as unknown as {
+      type: PriceType;
+      trial_period: number;
+      billing_period?: string;
+    }[];
     const window = trialWindow(
       given['start_date'] as string,
       {
@@ -69,8 +77,8 @@ export const lifecycle: AreaOperations = {
         trial_end: null,
         trial_period_days: (given['trial_period_days'] ?? null) as number | null,
       },
-      prices.map((price) => ({ ...price, is_recurring: true })),
-      '',
+      prices.map((price) => ({ ...price, is_recurring: price.billing_period !== 'ONETIME' })),
+      (given['customer_timezone'] ?? '') as string,
     );
     return { trial_start: window?.start ?? null, trial_end: window?.end ?? null };
   },
@@ -109,37 +117,36 @@ export const lifecycle: AreaOperations = {
 
   cancel: (given) => ({
     ...planCancellation(
-      { ...subscriptionOf(given), end_date: null, has_pending_cancellation: false },
+      {
+        ...subscriptionOf(given),
+        end_date: (given['end_date'] ?? null) as string | null,
+        has_pending_cancellation: false,
+      },
       {
         cancellation_type: given['cancellation_type'] as CancellationType,
-        cancel_at: null,
+        cancel_at: (given['cancel_at'] ?? null) as string | null,
         supersedes: false,
       },
-      NOW,
+      nowOf(given),
     ),
   }),
 
   process_periods(given) {
-    const end = dueEnd(
-      { cancel_at: given['cancel_at'] as string | null, end_date: given['end_date'] as null },
-      given['now'] as string,
-    );
-    return end === null
-      ? { subscription_status: 'active' }
-      : { ...cancelledAt({ subscription_status: 'active' }, end) };
+    const now = given['now'] as string;
+    const end_date = (given['end_date'] ?? null) as string | null;
+    const end = dueEnd({ cancel_at: (given['cancel_at'] ?? null) as string | null, end_date }, now);
+    if (end !== null) return { ...cancelledAt({ subscription_status: 'active' }, end) };
+    const period = periodContaining(scheduleOf(given, end_date), now);
+    return {
+      subscription_status: 'active',
+      current_period_start: period?.start,
+      current_period_end: period?.end,
+    };
   },
 
   create_subscription_period(given) {
-    const period = firstPeriod({
-      start_date: given['start_date'] as string,
-      end_date: given['end_date'] as string | null,
-      billing_anchor: given['start_date'] as string,
-      billing_cycle: given['billing_cycle'] as BillingCycle,
-      billing_period: given['billing_period'] as RecurringPeriod,
-      billing_period_count: 1,
-      customer_timezone: '',
-    });
-    return { current_period_end: period!.end };
+    const period = firstPeriod(scheduleOf(given, (given['end_date'] ?? null) as string | null));
+    return { current_period_start: period!.start, current_period_end: period!.end };
   },
 
   create_subscription_valid(given) {
@@ -153,7 +160,7 @@ export const lifecycle: AreaOperations = {
   modify_trial_end: (given) => ({
     subscription_status: 'trialing',
     ...moveTrialEnd(
-      { subscription_status: 'trialing' },
+      { subscription_status: (given['subscription_status'] ?? 'trialing') as SubscriptionStatus },
       given['new_trial_end'] as string,
       given['now'] as string,
     ),
@@ -164,12 +171,13 @@ export const lifecycle: AreaOperations = {
   }),
 
   plan_change_v2(given) {
-    const target = given['target'] === 'current_plan' ? 'plan' : 'other-plan';
+    const asked = oneOf('target', given['target'] ?? 'other_plan', ['current_plan', 'other_plan']);
+    const target = asked === 'current_plan' ? 'plan' : 'other-plan';
     assertPlanChangeable(
       {
         plan_id: 'plan',
         currency: 'usd',
-        subscription_status: 'active',
+        subscription_status: (given['subscription_status'] ?? 'active') as SubscriptionStatus,
         subscription_type: (given['subscription_type'] ?? 'standalone') as string,
         active_pause_id: null,
         has_phases: false,
@@ -178,7 +186,9 @@ export const lifecycle: AreaOperations = {
       },
       target,
     );
-    const [pairing] = pairLines([{ id: 'line', price: fixedFee('old') }], [fixedFee('new')]);
+    const amount = given['identical_price'] === false ? '20' : '10';
+    const opening = { ...fixedFee('new'), amount };
+    const [pairing] = pairLines([{ id: 'line', price: fixedFee('old') }], [opening]);
     return {
       line_item_kept: pairing!.action === 'keep',
       line_price_is_target_plan_price: 'price_id' in pairing! && pairing.price_id === 'new',
@@ -203,18 +213,30 @@ export const lifecycle: AreaOperations = {
 /** A subscription whose fields the case leaves open. */
 const subscriptionOf = (given: JsonObject) => ({
   subscription_status: (given['subscription_status'] ?? 'active') as SubscriptionStatus,
-  subscription_type: 'standalone',
-  current_period_start: ANY_PERIOD.start,
-  current_period_end: ANY_PERIOD.end,
-  customer_timezone: '',
+  subscription_type: (given['subscription_type'] ?? 'standalone') as string,
+  current_period_start: (given['current_period_start'] ?? ANY_PERIOD.start) as string,
+  current_period_end: (given['current_period_end'] ?? ANY_PERIOD.end) as string,
+  customer_timezone: (given['customer_timezone'] ?? '') as string,
   active_pause_id: null,
   has_phases: false,
   has_pending_plan_change: false,
 });
 
+const nowOf = (given: JsonObject): string => (given['now'] ?? NOW) as string;
+
+const scheduleOf = (given: JsonObject, end_date: string | null): BillingSchedule => ({
+  start_date: given['start_date'] as string,
+  end_date,
+  billing_anchor: (given['billing_anchor'] ?? given['start_date']) as string,
+  billing_cycle: (given['billing_cycle'] ?? 'anniversary') as BillingCycle,
+  billing_period: given['billing_period'] as RecurringPeriod,
+  billing_period_count: (given['billing_period_count'] ?? 1) as number,
+  customer_timezone: (given['customer_timezone'] ?? '') as string,
+});
+
 const pauseRequest = (given: JsonObject) => ({
   pause_mode: given['pause_mode'] as PauseMode,
-  pause_start: null,
+  pause_start: (given['pause_start'] ?? null) as string | null,
   pause_end: (given['pause_end'] ?? null) as string | null,
   pause_days: (given['pause_days'] ?? null) as number | null,
 });

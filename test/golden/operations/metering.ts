@@ -5,7 +5,7 @@ import type { RecurringPeriod } from '../../../domain/time/billing-grid.ts';
 import { firstPeriod } from '../../../domain/time/billing-periods.ts';
 import { intersection, type Period } from '../../../domain/time/instant.ts';
 import type { JsonObject } from '../compare.ts';
-import type { AreaOperations } from '../operation.ts';
+import { oneOf, type AreaOperations } from '../operation.ts';
 import { usageOf, type MeteringCase } from './metering-case.ts';
 
 /** Events of these cases carry their properties beside the timestamp. */
@@ -14,8 +14,8 @@ function question(given: JsonObject, period: Period): MeteringCase {
   const group = aggregation['group_by'] as string | undefined;
   return {
     aggregation,
-    filters: [],
-    reset_usage: 'BILLING_PERIOD',
+    filters: (given['filters'] ?? []) as never as MeteringCase['filters'],
+    reset_usage: (given['reset_usage'] ?? 'BILLING_PERIOD') as MeteringCase['reset_usage'],
     events: (given['events'] as (JsonObject | string)[]).map((event, index) => {
       const properties = typeof event === 'string' ? { timestamp: event } : event;
       return {
@@ -27,11 +27,18 @@ function question(given: JsonObject, period: Period): MeteringCase {
     period,
     group_by: group === undefined ? [] : [group],
     bucket_size: null,
-    timezone: '',
+    timezone: (given['customer_timezone'] ?? given['timezone'] ?? '') as string,
   };
 }
 
 const OUTSIDE: Period = { start: '2026-01-01T00:00:00.000Z', end: '2026-01-02T00:00:00.000Z' };
+const CANCELLATIONS = ['before_window', 'in_window', 'after_window', 'never'] as const;
+const CANCELLED = {
+  before_window: OUTSIDE.end,
+  in_window: '2026-02-15T00:00:00.000Z',
+  after_window: '2026-03-02T00:00:00.000Z',
+  never: null,
+} as const;
 const WINDOW: Period = { start: '2026-02-01T00:00:00.000Z', end: '2026-03-01T00:00:00.000Z' };
 
 export const metering: AreaOperations = {
@@ -74,7 +81,8 @@ export const metering: AreaOperations = {
       id: subscription['id'] as string,
       start_date: OUTSIDE.start,
       end_date: null,
-      cancelled_at: subscription['cancelled_at'] === 'before_window' ? OUTSIDE.end : null,
+      cancelled_at:
+        CANCELLED[oneOf('cancelled_at', subscription['cancelled_at'] ?? 'never', CANCELLATIONS)],
     }));
     return { attributed_to: subscriptionsOwning(subscriptions, WINDOW).map(({ id }) => id) };
   },

@@ -12,7 +12,7 @@ import type { PriceUnitType } from '../../../domain/pricing/price.ts';
 import { rate } from '../../../domain/pricing/rate.ts';
 import { rateUsageLine } from '../../../domain/pricing/rate-usage-line.ts';
 import type { JsonObject } from '../compare.ts';
-import type { AreaOperations } from '../operation.ts';
+import { oneOf, type AreaOperations } from '../operation.ts';
 import { ANY_PERIOD, caseTerms, textOf, wholeCell, wholeUsage } from './price.ts';
 
 export const pricing: AreaOperations = {
@@ -127,7 +127,7 @@ export function periodAllowance(limit: string | null, usage: string) {
 
 function commitmentOf(commitment: JsonObject) {
   return {
-    commitment_type: 'amount' as const,
+    commitment_type: oneOf('commitment.type', commitment['type'] ?? 'amount', ['amount']),
     commitment_amount: commitment['amount'] as string,
     commitment_overage_factor: commitment['overage_factor'] as string,
     commitment_true_up_enabled: commitment['true_up_enabled'] as boolean,

@@ -12,7 +12,7 @@ import { rateFixedLine } from '../../../domain/pricing/rate-fixed-line.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import { localDaysBetween } from '../../../domain/time/local-days.ts';
 import type { JsonObject } from '../compare.ts';
-import type { AreaOperations } from '../operation.ts';
+import { oneOf, type AreaOperations } from '../operation.ts';
 import { ANY_PERIOD, canonicalInstant, canonicalPeriod, textOf } from './price.ts';
 
 export const proration: AreaOperations = {
@@ -126,7 +126,7 @@ function rowsOf(change: JsonObject, given: JsonObject): readonly RatedLine[] {
     textOf(given['quantity'] ?? '1'),
     given['price_type'] as PriceType | undefined,
   );
-  const removed = change['kind'] === 'remove';
+  const removed = oneOf('kind', change['kind'] ?? 'add', ['add', 'remove']) === 'remove';
   return changeRows({
     before: removed ? terms : null,
     after: removed ? null : terms,

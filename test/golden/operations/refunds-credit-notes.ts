@@ -49,7 +49,11 @@ export const refundsCreditNotes: AreaOperations = {
       payment_status: after.payment_status,
       refund: decision.refund,
       refunded_amount: after.refunded_amount,
-      wallet_balance: refundedWallet(balance, decision.refund),
+      wallet_balance: refundedWallet(balance, [
+        decision.refund,
+        // Prepaid credits go back to their blocks; they are no part of the refund.
+        decimal((given['total_prepaid_credits_applied'] ?? '0') as string),
+      ]),
     };
   },
 
@@ -94,24 +98,29 @@ export const refundsCreditNotes: AreaOperations = {
   }),
 };
 
-function refundedWallet(balance: string, refund: Decimal): Answer {
-  const ledger = emptyLedger({ credit_balance: balance });
-  return keep(
-    ledger,
-    creditWallet(
-      ledger.wallet,
-      ledger.blocks,
-      {
-        id: 'refund',
-        credits: refund,
-        transaction_reason: 'INVOICE_VOID_REFUND',
-        priority: null,
-        expiry_date: null,
-        parent_transaction_id: null,
-      },
-      NOW,
-    ),
-  ).wallet.balance;
+function refundedWallet(balance: string, amounts: readonly Decimal[]): Answer {
+  return amounts
+    .filter((amount) => amount.gt(0))
+    .reduce(
+      (ledger, credits, index) =>
+        keep(
+          ledger,
+          creditWallet(
+            ledger.wallet,
+            ledger.blocks,
+            {
+              id: `refund-${index}`,
+              credits,
+              transaction_reason: 'INVOICE_VOID_REFUND',
+              priority: null,
+              expiry_date: null,
+              parent_transaction_id: null,
+            },
+            NOW,
+          ),
+        ),
+      emptyLedger({ credit_balance: balance }),
+    ).wallet.balance;
 }
 
 /** An invoice of a case whose lines have no discounts; what the total has above them is exclusive tax. */
@@ -120,10 +129,10 @@ function invoiceOf(given: JsonObject): CreditableInvoice {
   return {
     id: 'invoice',
     currency: 'usd',
-    invoice_status: 'FINALIZED',
+    invoice_status: (given['invoice_status'] ?? 'FINALIZED') as InvoiceStatus,
     payment_status: given['payment_status'] as PaymentStatus,
     total: given['total'] as string,
-    adjustment_amount: '0',
+    adjustment_amount: (given['adjustment_amount'] ?? '0') as string,
     amount_paid: given['amount_paid'] as string,
     refunded_amount: (given['refunded_amount'] ?? '0') as string,
     refunds_in_flight: '0',

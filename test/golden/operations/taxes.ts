@@ -8,7 +8,7 @@ import { computeTaxes, type TaxRow } from '../../../domain/invoicing/taxes.ts';
 import { decimal } from '../../../domain/money.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import type { Answer, JsonObject } from '../compare.ts';
-import type { AreaOperations } from '../operation.ts';
+import { oneOf, type AreaOperations } from '../operation.ts';
 import { couponOf, row, taxOf } from './invoice.ts';
 
 export const taxes: AreaOperations = {
@@ -46,8 +46,13 @@ export const taxes: AreaOperations = {
   subscription_tax_modification(given) {
     const at = (given['now'] ?? '2026-03-04T00:00:00Z') as string;
     const effective = (given['effective_date'] ?? null) as string | null;
-    const stands = given['state'] === 'active_association_exists';
-    const ended = given['state'] === 'association_already_ended';
+    const state = oneOf('state', given['state'] ?? 'none', [
+      'none',
+      'active_association_exists',
+      'association_already_ended',
+    ]);
+    const stands = state === 'active_association_exists';
+    const ended = state === 'association_already_ended';
     const association: TaxAssociation = {
       id: 'association',
       level: 'subscription',
@@ -61,7 +66,7 @@ export const taxes: AreaOperations = {
       start_date: '2026-01-01T00:00:00Z',
       end_date: ended ? '2026-02-01T00:00:00Z' : null,
     };
-    if (given['action'] === 'remove') {
+    if (oneOf('action', given['action'], ['add', 'remove']) === 'remove') {
       return { association_end_date: removedTaxEnd(association, effective, at) };
     }
     const added = { tax_rate_id: 'rate', currency: null };
@@ -88,7 +93,12 @@ function built(given: JsonObject) {
     lines: [row('line', given['subtotal'] as string)],
     coupons: discount === undefined ? [] : [couponOf({ type: 'fixed', amount_off: discount })],
     taxes: {
-      rates: [taxOf({ percentage_value: given['percentage_value'] as string })],
+      rates: [
+        taxOf({
+          percentage_value: given['percentage_value'] as string,
+          tax_behavior: (given['tax_behavior'] ?? 'exclusive') as string,
+        }),
+      ],
       exemption: null,
     },
   });

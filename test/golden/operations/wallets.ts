@@ -35,7 +35,7 @@ import {
 } from '../../../domain/wallet/top-up.ts';
 import { creditWallet, debitWallet, type Wallet } from '../../../domain/wallet/wallet.ts';
 import type { Answer, JsonObject } from '../compare.ts';
-import type { AreaOperations } from '../operation.ts';
+import { oneOf, type AreaOperations } from '../operation.ts';
 import { creditPayments, openInvoice } from './invoice.ts';
 import { caseTerms, wholeCell, wholeUsage } from './price.ts';
 import { deriveInvoicePayment } from '../../../domain/invoicing/payment-ledger.ts';
@@ -142,7 +142,9 @@ export const wallets: AreaOperations = {
     const { credits } = bonusCredits(
       bought,
       (given['slabs'] ?? []) as unknown as BonusSlab[],
-      decimal(given['bonus_credits_to_add'] as string),
+      given['bonus_credits_to_add'] == null
+        ? null
+        : decimal(given['bonus_credits_to_add'] as string),
     );
     const status = moveTransaction(
       null,
@@ -197,11 +199,17 @@ export const wallets: AreaOperations = {
     }));
     const credits = applyPrepaidCredits(
       rows,
-      (given['wallets'] as unknown as { id: string; balance: string }[]).map((wallet) => ({
+      (
+        given['wallets'] as unknown as {
+          id: string;
+          balance: string;
+          allowed_price_types?: AllowedPriceType[];
+        }[]
+      ).map((wallet) => ({
         id: wallet.id,
         credits_available: wallet.balance,
         conversion_rate: '1',
-        allowed_price_types: ['USAGE'],
+        allowed_price_types: wallet.allowed_price_types ?? ['USAGE'],
       })),
       sum(rows.map((row) => row.net)),
       given['currency'] as string,
@@ -286,6 +294,7 @@ function topUp(
     readonly priority?: number | null;
     readonly expiry_date?: string | null;
   },
+  now: string = NOW,
 ): WalletLedger {
   const command = creditCommand(row);
   const { credits } = checkTopUp(
@@ -301,18 +310,19 @@ function topUp(
       idempotency_key: null,
     },
     NO_LIMITS,
-    NOW,
+    now,
   );
   const id = `row-${ledger.rows.length + 1}`;
-  return keep(ledger, creditWallet(ledger.wallet, ledger.blocks, { ...command, id, credits }, NOW));
+  return keep(ledger, creditWallet(ledger.wallet, ledger.blocks, { ...command, id, credits }, now));
 }
 
 function runOperations(given: JsonObject): { ledger: WalletLedger; failed?: number } {
   let ledger = emptyLedger({ conversion_rate: (given['conversion_rate'] ?? '1') as string });
   const operations = given['operations'] as unknown as CaseOperation[];
+  const now = (given['now'] ?? NOW) as string;
   for (const [index, operation] of operations.entries()) {
     try {
-      ledger = apply(ledger, operation, `row-${index + 1}`);
+      ledger = apply(ledger, operation, `row-${index + 1}`, now);
     } catch (error) {
       if (!(error instanceof BillingError)) throw error;
       return { ledger, failed: index + 1 };
@@ -321,17 +331,22 @@ function runOperations(given: JsonObject): { ledger: WalletLedger; failed?: numb
   return { ledger };
 }
 
-function apply(ledger: WalletLedger, operation: CaseOperation, id: string): WalletLedger {
-  if (operation.type === 'credit') {
-    return topUp(ledger, {
+function apply(
+  ledger: WalletLedger,
+  operation: CaseOperation,
+  id: string,
+  now: string,
+): WalletLedger {
+  const type = oneOf('type', operation.type, ['credit', 'debit', 'manual_debit']);
+  if (type === 'credit') {
+    const credit = {
       credits: operation.credits,
       transaction_reason: 'FREE_CREDIT_GRANT',
       priority: operation.priority ?? null,
       expiry_date:
-        operation.expiry_date === undefined
-          ? null
-          : expiryFromDateNumber(Number(operation.expiry_date)),
-    });
+        operation.expiry_date == null ? null : expiryFromDateNumber(Number(operation.expiry_date)),
+    } as const;
+    return topUp(ledger, credit, now);
   }
   return keep(
     ledger,
@@ -341,11 +356,10 @@ function apply(ledger: WalletLedger, operation: CaseOperation, id: string): Wall
       {
         id,
         credits: decimal(operation.credits),
-        transaction_reason:
-          operation.type === 'manual_debit' ? 'MANUAL_BALANCE_DEBIT' : 'INVOICE_PAYMENT',
+        transaction_reason: type === 'manual_debit' ? 'MANUAL_BALANCE_DEBIT' : 'INVOICE_PAYMENT',
         arrears_period_end: null,
       },
-      NOW,
+      now,
     ),
   );
 }
@@ -426,9 +440,18 @@ const autoTopUpOf = (given: JsonObject, cooldown: unknown): AutoTopUp => ({
   off_session: false,
 });
 
+const AUTO_HISTORY = [
+  'pending_invoice_and_transaction',
+  'pending_transaction',
+  'pending_manual_topup',
+  'paid_invoice_and_completed_transaction',
+  'completed_transaction_just_now',
+] as const;
+
 /** What earlier top-ups left, by the words of the case bank. */
 function autoHistory(history: readonly string[]): TopUpHistory {
-  const has = (name: string) => history.includes(name);
+  for (const word of history) oneOf('history', word, AUTO_HISTORY);
+  const has = (name: (typeof AUTO_HISTORY)[number]) => history.includes(name);
   const pending = [
     ...(has('pending_invoice_and_transaction') || has('pending_transaction')
       ? [{ credit_amount: '10', is_auto: true }]
