@@ -133,11 +133,11 @@ const creditNote: CallersOf<CreditNoteTrigger> = {
 };
 
 const refund: CallersOf<RefundTrigger> = {
-  create: [REFUND, VOID],
+  create: [REFUND, NOTE, VOID],
   record: [GATEWAY_EVENT],
-  accept: [REFUND, GATEWAY_EVENT, RECONCILE],
-  succeed: [REFUND, GATEWAY_EVENT, RECONCILE],
-  fail: [REFUND, GATEWAY_EVENT, RECONCILE],
+  accept: [REFUND, NOTE, VOID, GATEWAY_EVENT, RECONCILE],
+  succeed: [REFUND, NOTE, VOID, GATEWAY_EVENT, RECONCILE],
+  fail: [REFUND, NOTE, VOID, GATEWAY_EVENT, RECONCILE],
   cancel: [GATEWAY_EVENT, RECONCILE],
   retry: [RETRY_REFUND],
 };

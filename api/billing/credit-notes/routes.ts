@@ -6,12 +6,14 @@ import {
 } from '../../../schemas/credit-note.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
+import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import {
   getCreditNote,
   searchCreditNotes,
   type CreditNoteFilter,
 } from '../records/credit-note-repository.ts';
+import { dispatchRefunds } from '../refunds/settle-refund.ts';
 import { creditNoteAnswers } from './answers.ts';
 import { finalizeCreditNote, voidCreditNote } from './change-credit-note.ts';
 import { createCreditNote } from './create-credit-note.ts';
@@ -34,13 +36,15 @@ export const creditNoteRoutes = [
     summary: 'Create a credit note',
     permission: 'creditnote:write',
     recentLogin: true,
+    ownsTransactions: true,
     body: CreateCreditNoteBody,
     status: 201,
     answer: CreditNote,
     async handler(call) {
-      const { note, isRepeat } = await call.deps.pool.begin((tx) =>
-        createCreditNote(tx, call.deps, call, call.body),
+      const { note, refunds, isRepeat } = await runCommand(call.deps, 'credit note', () =>
+        Promise.resolve((tx) => createCreditNote(tx, call.deps, call, call.body)),
       );
+      await dispatchRefunds(call.deps, call, refunds);
       if (isRepeat) call.setHeader('idempotent-replayed', 'true');
       const [answer] = await creditNoteAnswers(call.deps.pool, call.scope, [note], {});
       return answer!;
@@ -87,13 +91,15 @@ export const creditNoteRoutes = [
     summary: 'Finalize a draft credit note',
     permission: 'creditnote:write',
     recentLogin: true,
+    ownsTransactions: true,
     params: IdParams,
     status: 200,
     answer: CreditNote.extend(Message.shape),
     async handler(call) {
-      const { note } = await call.deps.pool.begin((tx) =>
-        finalizeCreditNote(tx, call.deps, call, call.params.id),
+      const { note, refunds } = await runCommand(call.deps, 'credit note', () =>
+        Promise.resolve((tx) => finalizeCreditNote(tx, call.deps, call, call.params.id)),
       );
+      await dispatchRefunds(call.deps, call, refunds);
       const [answer] = await creditNoteAnswers(call.deps.pool, call.scope, [note], {});
       return { ...answer!, message: 'credit note finalized successfully' };
     },

@@ -260,6 +260,7 @@ export const invoiceRoutes = [
     path: '/invoices/{id}/void',
     summary: 'Void an invoice',
     permission: 'invoice:write',
+    ownsTransactions: true,
     params: IdParams,
     body: VoidInvoiceBody.optional(),
     status: 200,

@@ -11,6 +11,7 @@ import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { getSubscription, lockSubscription } from '../records/subscription-repository.ts';
 import { getInvoice, lockInvoice, updateInvoices } from '../records/invoice-repository.ts';
@@ -19,6 +20,7 @@ import { lateUsageSettlements } from '../records/late-usage-repository.ts';
 import { paymentsOfInvoice } from '../records/payment-repository.ts';
 import { refundsOfInvoice } from '../records/refund-repository.ts';
 import { returnMoney } from '../refunds/return-money.ts';
+import { dispatchRefunds } from '../refunds/settle-refund.ts';
 import type { VoidInvoiceBody } from '../../../schemas/invoice-requests.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
 import { voidPaymentsInFlight } from '../payments/void-payments.ts';
@@ -29,7 +31,7 @@ import { invoiceEvent } from '../computing/write-invoices.ts';
 /**
  * Voids an invoice: what its rows billed may be billed again, and its number stays used (billing
  * 17.6). Payments in flight are voided first, and what was paid is refunded: to the prepaid wallet unless
- * `refund_target` says otherwise (money 9.11, 9.12).
+ * `refund_target` says otherwise (money 9.11, 9.12). Refunds to a gateway are sent after the commit.
  */
 export async function voidInvoice(
   deps: BillingDeps,
@@ -38,7 +40,7 @@ export async function voidInvoice(
   body: VoidInvoiceBody,
 ): Promise<InvoiceRecord> {
   const { subscription_id } = await getInvoice(deps.pool, caller.scope, id);
-  return await deps.pool.begin(async (tx) => {
+  const write = async (tx: Transaction): Promise<InvoiceRecord> => {
     // Locks the subscription first, as everywhere: computations of its invoices wait here.
     if (subscription_id !== null) await lockSubscription(tx, caller.scope, subscription_id);
     const invoice = await lockInvoice(tx, caller.scope, id);
@@ -46,7 +48,10 @@ export async function voidInvoice(
     const voided = await voidLocked(tx, deps, caller, invoice, body);
     failpoint('api.void_invoice.before_commit');
     return voided;
-  });
+  };
+  const voided = await runCommand(deps, 'invoice', () => Promise.resolve(write));
+  await dispatchRefunds(deps, caller, await refundsOfInvoice(deps.pool, caller.scope, id));
+  return voided;
 }
 
 /** Refunds the payments; to the wallet as one credit (money 9.11). */

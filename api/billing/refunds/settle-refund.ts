@@ -49,14 +49,23 @@ export async function dispatchRefund(
   }
 }
 
-/** Sends every refund of the list that waits for a gateway. */
+/**
+ * Sends every refund of the list that waits for a gateway, after the commit that stored them. What caused them is
+ * done: a refund that cannot be sent now stays PENDING, and the job `reconcile-payments` repeats it.
+ */
 export async function dispatchRefunds(
   deps: BillingDeps,
   caller: Caller,
   refunds: readonly RefundRecord[],
 ): Promise<void> {
-  for (const { id, refund_status } of refunds)
-    if (refund_status === 'PENDING') await dispatchRefund(deps, caller, id);
+  for (const { id, refund_status } of refunds) {
+    if (refund_status !== 'PENDING') continue;
+    try {
+      await dispatchRefund(deps, caller, id);
+    } catch (error) {
+      deps.log.warn({ err: error, refund_id: id }, 'refund not sent to its gateway; a job repeats');
+    }
+  }
 }
 
 const TRIGGER_OF = {

@@ -1,8 +1,10 @@
 import { jobRunAt } from '../../support/job-run.ts';
 import { createHmac } from 'node:crypto';
+import { createCreditNote } from '../../../api/billing/credit-notes/create-credit-note.ts';
 import { syncPayment } from '../../../api/billing/payments/dispatch-payment.ts';
 import { dispatchRefund } from '../../../api/billing/refunds/settle-refund.ts';
 import { reconcilePayments } from '../../../jobs/reconcile-payments.ts';
+import { CreateCreditNoteBody } from '../../../schemas/credit-note.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { eventsOf, invoiceDue, payOffline } from '../../support/payments.ts';
 
@@ -212,21 +214,81 @@ describe('refunds at the gateway', () => {
     expect(wallets).toMatchObject([{ balance: '20.13' }]);
   });
 
-  test('a credit note back to the source', async () => {
+  const noteOf = (invoice: any, more: object = {}) => ({
+    invoice_id: invoice.id,
+    reason: 'SERVICE_ISSUE',
+    refund_target: 'BACK_TO_SOURCE',
+    line_items: [{ invoice_line_item_id: invoice.line_items[0]!.id, amount: '10' }],
+    ...more,
+  });
+  const refundsOf = async (query: string) => (await api.get(`/v1/refunds?${query}`)).body.items;
+  const atGateway = async (refund: { payment_id: string }) =>
+    (
+      await api.pool`
+      select r.id from test_gateway_refunds r
+        join payments p on p.gateway_payment_id = r.gateway_payment_id
+       where p.id = ${refund.payment_id}`
+    ).length;
+  const reconcile = () =>
+    reconcilePayments.run(api.deps, jobRunAt(new Date(api.clock.now()).toISOString()));
+
+  test.each(['at once', 'when it is finalized', 'under an idempotency key'])(
+    'a credit note back to the source is refunded %s',
+    async (when) => {
+      const { invoice, read: invoiceNow } = await invoiceDue(api, '50');
+      await card(invoice, '50', 'success');
+      const isDraft = when === 'when it is finalized';
+      const headers = when === 'under an idempotency key' ? { 'idempotency-key': invoice.id } : {};
+      const body = noteOf(invoice, { process_credit_note: !isDraft });
+      const made = await api.post('/v1/creditnotes', body, headers);
+      const { body: note } = isDraft
+        ? await api.post(`/v1/creditnotes/${made.body.id}/finalize`)
+        : made;
+      expect(note).toMatchObject({ credit_note_status: 'FINALIZED', refund_status: 'SUCCEEDED' });
+      expect(await invoiceNow()).toMatchObject({ refunded_amount: '10' });
+      const again = await api.post('/v1/creditnotes', body, headers);
+      expect(again.body.id).toBe(note.id);
+      api.clock.advance(120_000);
+      await reconcile();
+      const refunds = await refundsOf(`credit_note_id=${note.id}`);
+      expect(refunds).toMatchObject([{ refund_status: 'SUCCEEDED', amount: '10' }]);
+      expect(await atGateway(refunds[0])).toBe(1);
+    },
+  );
+
+  test('a credit note whose process ends after the commit is refunded by the job, once', async () => {
     const { invoice, read: invoiceNow } = await invoiceDue(api, '50');
     await card(invoice, '50', 'success');
-    const { body: note } = await api.post('/v1/creditnotes', {
-      invoice_id: invoice.id,
-      reason: 'SERVICE_ISSUE',
-      refund_target: 'BACK_TO_SOURCE',
-      line_items: [{ invoice_line_item_id: invoice.line_items[0]!.id, amount: '10' }],
-      process_credit_note: true,
-    });
-    expect(note).toMatchObject({ credit_note_status: 'FINALIZED', refund_status: 'PENDING' });
-    const { body: found } = await api.get(`/v1/refunds?credit_note_id=${note.id}`);
-    await dispatchRefund(api.deps, caller(), found.items[0].id);
-    expect((await api.get(`/v1/creditnotes/${note.id}`)).body.refund_status).toBe('SUCCEEDED');
+    const body = CreateCreditNoteBody.parse(noteOf(invoice, { process_credit_note: true }));
+    const { refunds } = await api.pool.begin((tx) =>
+      createCreditNote(tx, api.deps, caller(), body),
+    );
+    expect(refunds).toMatchObject([{ refund_status: 'PENDING' }]);
+    api.clock.advance(120_000);
+    await Promise.all([reconcile(), dispatchRefund(api.deps, caller(), refunds[0]!.id)]);
     expect(await invoiceNow()).toMatchObject({ refunded_amount: '10' });
+    expect(await atGateway(refunds[0]!)).toBe(1);
+    expect(await eventsOf(api, refunds[0]!.id)).toEqual(['refund.created', 'refund.succeeded']);
+  });
+
+  test('a credit note is finalized although the connection of the payment is gone', async () => {
+    const { invoice } = await invoiceDue(api, '50');
+    const { body: payment } = await card(invoice, '50', 'success');
+    await api.pool`update payments set connection_id = 'conn_gone' where id = ${payment.id}`;
+    const sent = noteOf(invoice, { process_credit_note: true });
+    const { status, body: note } = await api.post('/v1/creditnotes', sent);
+    expect([status, note.refund_status]).toEqual([201, 'PENDING']);
+  });
+
+  test('the money of a voided invoice goes back to the source at once', async () => {
+    const { invoice, read: invoiceNow } = await invoiceDue(api, '50');
+    await card(invoice, '50', 'success');
+    const sent = { refund_target: 'BACK_TO_SOURCE' };
+    expect((await api.post(`/v1/invoices/${invoice.id}/void`, sent)).status).toBe(200);
+    const refunds = await refundsOf(`invoice_id=${invoice.id}`);
+    expect(refunds).toMatchObject([{ refund_status: 'SUCCEEDED', amount: '50' }]);
+    expect(await atGateway(refunds[0])).toBe(1);
+    expect(await invoiceNow()).toMatchObject({ invoice_status: 'VOIDED', refunded_amount: '50' });
   });
 });
 
