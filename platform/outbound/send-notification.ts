@@ -81,8 +81,8 @@ async function answered(
 }
 
 /**
- * `event_type` and the payload's sections, then the keys that identify the notification (money 17.3). Unset texts of
- * a whole record are "", as in the answers about it (api 37).
+ * `event_type` and the payload's sections, then the keys that identify the notification (money 17.3). Unset texts are
+ * "" where the answers about the record show "" (api 37).
  */
 export function bodyOf(notification: Notification): string {
   const { event_id, event_type, occurred_at, clock_time, environment_id, sequence, payload } =

@@ -3,7 +3,7 @@ import { BillingRefusal } from '../billing-refusal.ts';
 import { Customer } from '../customer.ts';
 import { entitlementFields } from '../entitlement.ts';
 import { Feature } from '../feature.ts';
-import { decimalText, instant, text } from '../primitives.ts';
+import { decimalText, instant, text, textOrEmpty } from '../primitives.ts';
 import {
   ALERT_STATES,
   ALERT_TYPES,
@@ -36,7 +36,8 @@ import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from './event-types.ts';
 
 /**
  * The sections of notifications (money 17.3). Notifications about a customer, a feature or an entitlement carry the
- * whole record; elsewhere records are short snapshots.
+ * whole record; elsewhere records are short snapshots. A text that the answer about the record shows as "" is ""
+ * here too.
  */
 const moment = instant.nullable();
 const textOrNull = z.string().nullable();
@@ -49,14 +50,14 @@ const NotifiedCustomer = z
     id: z.string(),
     external_id: z.string(),
     environment_id: z.string(),
-    name: textOrNull,
-    email: textOrNull,
-    address_line1: textOrNull,
-    address_line2: textOrNull,
-    address_city: textOrNull,
-    address_state: textOrNull,
-    address_postal_code: textOrNull,
-    address_country: textOrNull,
+    name: textOrEmpty,
+    email: textOrEmpty,
+    address_line1: textOrEmpty,
+    address_line2: textOrEmpty,
+    address_city: textOrEmpty,
+    address_state: textOrEmpty,
+    address_postal_code: textOrEmpty,
+    address_country: textOrEmpty,
     timezone,
     metadata,
   })
@@ -187,9 +188,9 @@ const NotifiedTransaction = z
     credit_balance_before: decimalText,
     credit_balance_after: decimalText,
     transaction_status: z.enum(TRANSACTION_STATUSES),
-    reference_type: textOrNull,
-    reference_id: textOrNull,
-    description: textOrNull,
+    reference_type: textOrEmpty,
+    reference_id: textOrEmpty,
+    description: textOrEmpty,
     expiry_date: moment,
     transaction_reason: z.enum([...CREDIT_REASONS, ...DEBIT_REASONS]),
     currency,
@@ -253,7 +254,7 @@ const NotifiedCreditNote = z
     customer_id: z.string(),
     invoice_id: z.string(),
     subscription_id: textOrNull,
-    memo: textOrNull,
+    memo: textOrEmpty,
     metadata,
     reason: z.enum(CREDIT_NOTE_REASONS),
     total_amount: decimalText,
