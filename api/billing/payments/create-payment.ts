@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
+import { invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { assertNotGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { assertCollectable } from '../../../domain/invoicing/pay-from-wallets.ts';
 import {
@@ -8,33 +7,26 @@ import {
   initialPaymentStatus,
 } from '../../../domain/invoicing/payments.ts';
 import { decimal, ZERO } from '../../../domain/money.ts';
-import type { Scope, Transaction } from '../../../postgres/client.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { CreatePaymentBody, PaymentRecord } from '../../../schemas/payment.ts';
-import type { PaymentMethod } from '../../../schemas/payment-method.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { assertPurchaseStands } from '../computing/complete-purchase.ts';
+import { assertPurchaseOpen } from '../computing/complete-purchase.ts';
 import {
   lockInvoiceToPay,
   reviseInvoicePayment,
   type LockedInvoice,
 } from '../computing/revise-invoice-payment.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
-import {
-  findPaymentByKey,
-  insertPayment,
-  paymentsOfInvoice,
-} from '../records/payment-repository.ts';
-import { findPaymentMethod, findUsableMethod } from '../records/payment-method-repository.ts';
+import { insertPayment, paymentsOfInvoice } from '../records/payment-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
-import { assertTestMethod } from '../../../platform/gateways/test-gateway.ts';
 import { assertReturnAddresses } from '../gateways/return-addresses.ts';
-import { isAdapted } from '../gateways/adapted-providers.ts';
-import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import { reserveAttempt } from './dispatch-payment.ts';
 import { payWithCredits, walletFor } from './pay-with-credits.ts';
+import { isCollected, sourceOf } from './payment-source.ts';
+import { fingerprintOf, keyInUse, repeatedPayment } from './repeated-payment.ts';
 import { movePaymentTo } from './settle-payment.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 
@@ -60,7 +52,7 @@ export async function createPayment(
   await assertReturnAddresses(tx, caller.scope, body);
   const fingerprint = fingerprintOf(body);
   const key = body.idempotency_key ?? null;
-  const known = await repeated(tx, caller, key, fingerprint);
+  const known = await repeatedPayment(tx, caller, key, fingerprint);
   if (known !== null) return { payment: known, isRepeat: true };
 
   const locked =
@@ -68,7 +60,7 @@ export async function createPayment(
       ? await lockedInvoice(tx, caller, body.destination_id)
       : null;
   // The lock of the invoice waits for a concurrent request with the same key. It has committed by now.
-  const first = await repeated(tx, caller, key, fingerprint);
+  const first = await repeatedPayment(tx, caller, key, fingerprint);
   if (first !== null) return { payment: first, isRepeat: true };
   const customerId = locked?.invoice.customer_id ?? body.destination_id;
   if (locked === null) await getCustomer(tx, caller.scope, customerId);
@@ -90,7 +82,7 @@ export async function createPayment(
     ...source,
   });
   if (inserted === null) {
-    const winner = await repeated(tx, caller, key, fingerprint);
+    const winner = await repeatedPayment(tx, caller, key, fingerprint);
     if (winner === null) throw keyInUse();
     return { payment: winner, isRepeat: true };
   }
@@ -138,72 +130,6 @@ function assertMethod(body: CreatePaymentBody): void {
 const collectsTaxId = ({ gateway_options }: CreatePaymentBody): boolean =>
   gateway_options?.stripe?.tax_id_collection_enabled === true;
 
-/** Methods by which this product collects the money. */
-const isCollected = (method: CreatePaymentBody['payment_method_type']): boolean =>
-  method !== 'OFFLINE' && method !== 'CREDITS';
-
-type Source = Pick<PaymentRecord, 'connection_id' | 'payment_gateway'> &
-  Partial<Pick<PaymentRecord, 'payment_method_id'>>;
-
-/**
- * The gateway that moves the money, and the method that it charges: a saved one, one that the gateway knows, or
- * for a card the customer's default (money 8.1.3, 8.5). Without a connection the payment can only be recorded,
- * and the tenant reports its outcome; a pending payment is refused.
- */
-async function sourceOf(
-  tx: Transaction,
-  { scope }: Caller,
-  body: CreatePaymentBody,
-  customerId: string,
-): Promise<Source> {
-  const { payment_method_type: type } = body;
-  const payment_gateway = body.payment_gateway ?? null;
-  if (!isCollected(type)) return { connection_id: null, payment_gateway };
-  const saved = await savedMethodOf(tx, scope, body, customerId);
-  if (saved !== null) {
-    const { connection_id, id: payment_method_id } = saved;
-    return { connection_id, payment_gateway: saved.payment_gateway, payment_method_id };
-  }
-  const found = await findGatewayConnection(tx, scope, payment_gateway);
-  if (found !== null && isAdapted(found.provider_type)) {
-    if (type !== 'PAYMENT_LINK' && !body.payment_method_id)
-      throw invalidField('payment_method_id', 'is required: the customer has no default method');
-    if (found.provider_type === 'stripe' && type === 'PAYMENT_LINK' && !body.success_url)
-      throw invalidField('success_url', 'is required for a page of Stripe');
-    if (found.provider_type === 'test' && type !== 'PAYMENT_LINK')
-      assertTestMethod(body.payment_method_id!);
-    return { connection_id: found.id, payment_gateway: found.provider_type };
-  }
-  if (body.process_payment !== false)
-    throw invalidField(
-      'payment_gateway',
-      'is not connected; connect it or record the payment only',
-    );
-  if (body.save_card_and_make_default === true)
-    throw invalidField('save_card_and_make_default', 'needs a gateway that is connected');
-  return { connection_id: null, payment_gateway };
-}
-
-/** The saved method that the request names, or for a card without a name the default; null: none is saved. */
-async function savedMethodOf(
-  tx: Transaction,
-  scope: Scope,
-  body: CreatePaymentBody,
-  customerId: string,
-): Promise<PaymentMethod | null> {
-  const { payment_method_type: type, payment_method_id: named } = body;
-  if (type === 'PAYMENT_LINK' || (!named && type !== 'CARD')) return null;
-  const known = named ? await findPaymentMethod(tx, scope, named) : null;
-  const usable = await findUsableMethod(tx, scope, customerId, named ?? null);
-  if (known !== null && usable?.id !== known.id)
-    throw invalidField('payment_method_id', 'is not a saved payment method of the customer');
-  if (usable === null) return null;
-  const isOther = body.payment_gateway && body.payment_gateway !== usable.payment_gateway;
-  if (isOther && known !== null)
-    throw invalidField('payment_gateway', `the method is saved at ${usable.payment_gateway}`);
-  return isOther ? null : usable;
-}
-
 /** An unknown invoice is 404; the rows are locked after that. */
 async function lockedInvoice(
   tx: Transaction,
@@ -228,7 +154,7 @@ async function assertPayable(
   if (!ofGate) {
     assertNotGated(invoice);
     assertCollectable(invoice);
-    await assertPurchaseStands(tx, caller.scope, invoice);
+    await assertPurchaseOpen(tx, caller.scope, invoice);
   }
   if (decimal(invoice.amount_remaining).lte(ZERO))
     throw invalidOperation('The invoice has nothing left to pay.', 'amount_remaining');
@@ -305,42 +231,3 @@ function newPayment(
     },
   };
 }
-
-/** Destination, amount and method must be equal in a repeat; metadata may differ (money 8.2.1). */
-function fingerprintOf(body: CreatePaymentBody): string {
-  const content = JSON.stringify([
-    body.destination_type,
-    body.destination_id,
-    body.amount,
-    body.currency,
-    body.payment_method_type,
-    body.payment_method_id ?? null,
-    body.payment_gateway ?? null,
-  ]);
-  return createHash('sha256').update(content).digest('hex');
-}
-
-/**
- * The earlier payment with the key. If the caller sent no key, only a payment in flight is a repeat: a
- * request after settlement is a new payment (money 8.2.2).
- */
-async function repeated(
-  tx: Transaction,
-  { scope }: Caller,
-  key: string | null,
-  fingerprint: string,
-): Promise<PaymentRecord | null> {
-  if (key === null)
-    return await findPaymentByKey(tx, scope, { implicit_key: `payment-${fingerprint}` });
-  const known = await findPaymentByKey(tx, scope, { idempotency_key: key });
-  if (known === null || known.request_fingerprint === fingerprint) return known;
-  throw keyConflict('idempotency_key_reused', 'was used for another payment');
-}
-
-const keyInUse = (): BillingError =>
-  keyConflict('idempotency_key_in_use', 'is used by a request that is running; repeat it');
-
-const keyConflict = (code: string, message: string): BillingError =>
-  new BillingError('conflict', code, `idempotency_key: ${message}.`, [
-    { path: 'idempotency_key', code, message },
-  ]);
