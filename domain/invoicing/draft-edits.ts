@@ -35,26 +35,26 @@ export function editLines<Line extends InvoiceRow>(
   edits: readonly LineEdit<Line>[],
 ): EditedLines<Line> {
   if (edits.length === 0) throw invalidField('line_items', 'must name at least one change');
-  let standing = [...lines];
+  let edited = [...lines];
   const archived: string[] = [];
   const renamed = new Map<string, string>();
 
   for (const edit of edits) {
     if (edit.action === 'add') {
-      standing.push(edit.line);
+      edited.push(edit.line);
       continue;
     }
-    const row = standing.findIndex((line) => line.id === edit.id);
+    const row = edited.findIndex((line) => line.id === edit.id);
     if (row < 0) throw notFound('Invoice line item', edit.id);
     archived.push(edit.id);
     if (edit.action === 'remove') {
-      standing = standing.filter((line) => line.id !== edit.id);
+      edited = edited.filter((line) => line.id !== edit.id);
       continue;
     }
-    standing[row] = { ...standing[row]!, ...edit.changes, id: edit.new_id };
+    edited[row] = { ...edited[row]!, ...edit.changes, id: edit.new_id };
     renamed.set(edit.id, edit.new_id);
   }
-  return { lines: standing, archived_ids: archived, renamed };
+  return { lines: edited, archived_ids: archived, renamed };
 }
 
 /**
@@ -97,7 +97,7 @@ function latestId(id: string, renamed: ReadonlyMap<string, string>): string {
  * Whether computations keep the rows of the invoice, because a person or another command wrote them. A revision
  * above 0 is an invoice that an operation made of its own rows.
  */
-export const hasStandingRows = (invoice: {
+export const hasKeptRows = (invoice: {
   readonly invoice_type: InvoiceType;
   readonly is_manually_edited: boolean;
   readonly revision: number;

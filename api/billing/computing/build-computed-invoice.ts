@@ -76,12 +76,12 @@ export function buildComputedInvoice(
       plan_name: sources.planNames.get(part.subscription.plan_id) ?? null,
     }),
   );
-  // The voided invoice keeps its rows; those that stand are written again.
-  const standing =
+  // The voided invoice keeps its rows; those that are kept are written again.
+  const keptRows =
     target.replaces === undefined
       ? rows
       : replaced.map((row) => ({ ...row, id: deps.ids.next('inv_line'), invoice_id }));
-  const all = withPinnedAdvances(target, sources, standing, lines).map((line) =>
+  const all = withPinnedAdvances(target, sources, keptRows, lines).map((line) =>
     reconverted(settlement, line),
   );
   const isZero = skipsAsZero(
@@ -129,7 +129,7 @@ export function buildComputedInvoice(
   const coupon_applications = applicationRecords(deps, invoice, applications, {
     coupons: partsOf(target).flatMap((part) => sources.coupons.get(part.subscription.id) ?? []),
     lines: settledLines,
-    standing: target.invoice?.coupon_applications ?? [],
+    stored: target.invoice?.coupon_applications ?? [],
   });
   return {
     target,

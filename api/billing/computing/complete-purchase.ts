@@ -60,7 +60,7 @@ export async function hasFailedPurchase(
  * 400: nothing is paid for credits that cannot be added. A gateway's late money is refunded instead. Locks the wallet
  * of a purchase, so that it is not closed before the payment is stored. The caller holds the lock of the invoice.
  */
-export async function assertPurchaseStands(
+export async function assertPurchaseOpen(
   tx: Transaction,
   scope: Scope,
   invoice: Pick<InvoiceRecord, 'id' | 'purchased_transaction_id'>,

@@ -64,11 +64,11 @@ export function applicationRecords(
     /** An id of null: a coupon that the invoice names, without an association. */
     readonly coupons: readonly KnownCoupon[];
     readonly lines: readonly InvoiceLineRecord[];
-    readonly standing: readonly CouponApplication[];
+    readonly stored: readonly CouponApplication[];
   },
 ): CouponApplication[] {
   return applications.map((application) => {
-    const before = known.standing.find(
+    const before = known.stored.find(
       (record) =>
         record.coupon_association_id === application.coupon_association_id &&
         record.coupon_id === application.coupon_id &&
@@ -109,7 +109,7 @@ export function applicationRecords(
  * The discounts of an invoice that is issued unchanged: each keeps its amount (billing 17.6) and is
  * explained by the terms its coupon had.
  */
-export const standingDiscounts = (
+export const storedDiscounts = (
   { coupon_applications }: Pick<InvoiceRecord, 'coupon_applications'>,
   renamed: ReadonlyMap<string, string> = new Map(),
 ): InvoiceCoupon[] =>
@@ -120,7 +120,7 @@ export const standingDiscounts = (
   });
 
 /** The coupons of the discounts that an invoice has, as they were when they were applied. */
-export const standingCoupons = ({
+export const storedCoupons = ({
   coupon_applications,
 }: Pick<InvoiceRecord, 'coupon_applications'>): KnownCoupon[] =>
   coupon_applications.map(({ coupon_id, coupon_association_id, coupon_snapshot }) => {
@@ -136,7 +136,7 @@ export const namedCoupons = (
   { coupon_applications }: Pick<InvoiceRecord, 'coupon_applications'>,
   renamed: ReadonlyMap<string, string>,
 ): InvoiceCoupon[] =>
-  standingDiscounts({ coupon_applications }, renamed).map(({ kept, ...coupon }) => ({
+  storedDiscounts({ coupon_applications }, renamed).map(({ kept, ...coupon }) => ({
     ...coupon,
     ...(kept?.level === 'line_item' ? { invoice_line_item_ids: kept.invoice_line_item_ids } : {}),
   }));

@@ -177,7 +177,7 @@ export function computeInvoiceOfRows(
   const coupon_applications = applicationRecords(deps, invoice, settled.applications, {
     coupons: known,
     lines,
-    standing: [],
+    stored: [],
   });
   const taxes = taxRecords(deps, invoice, settled.taxes);
   return { invoice: { ...invoice, coupon_applications, taxes }, lines };

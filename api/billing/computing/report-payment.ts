@@ -6,7 +6,7 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { assertPurchaseStands } from './complete-purchase.ts';
+import { assertPurchaseOpen } from './complete-purchase.ts';
 import { lockInvoiceToPay, reviseInvoicePayment } from './revise-invoice-payment.ts';
 import {
   archiveManualPayments,
@@ -28,7 +28,7 @@ export async function reportInvoicePayment(
   const locked = await lockInvoiceToPay(tx, caller, invoiceId);
   const { invoice } = locked;
   assertNotGated(invoice);
-  if (report.payment_status !== 'FAILED') await assertPurchaseStands(tx, caller.scope, invoice);
+  if (report.payment_status !== 'FAILED') await assertPurchaseOpen(tx, caller.scope, invoice);
   const payments = await paymentsOfInvoice(tx, caller.scope, invoiceId);
   const amount = report.amount == null ? null : decimal(report.amount);
   const after = reportPayment({ ...invoice, payments }, report.payment_status, amount);

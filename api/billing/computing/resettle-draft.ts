@@ -10,13 +10,13 @@ import {
   applicationRecords,
   couponsOf,
   namedCoupons,
-  standingCoupons,
-  standingDiscounts,
+  storedCoupons,
+  storedDiscounts,
 } from './coupon-applications.ts';
 import { couponsIn, customSubtotal } from './settlement-currency.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
 import { NO_CREDITS, settle, type Settled } from './settle.ts';
-import { standingTaxes, taxesOf, taxRecords } from './tax-rows.ts';
+import { storedTaxes, taxesOf, taxRecords } from './tax-rows.ts';
 
 /** A draft with the rows that it will have. */
 export interface Resettling {
@@ -58,7 +58,7 @@ export async function resettleDraft(
   const settled = settle(withCustomSubtotal(invoice, lines), lines, {
     ...NO_CREDITS,
     ledger: await ledgerOf(db, scope, invoice.id),
-    coupons: discounts === 'kept' ? standingDiscounts(invoice, renamed) : derived,
+    coupons: discounts === 'kept' ? storedDiscounts(invoice, renamed) : derived,
     taxes:
       sources === null || subscription === null
         ? taxesOfOneOff(invoice, customer)
@@ -66,7 +66,7 @@ export async function resettleDraft(
   });
   const coupons =
     discounts === 'kept' || sources === null
-      ? standingCoupons(invoice)
+      ? storedCoupons(invoice)
       : (sources.coupons.get(subscription!.id) ?? []);
   return {
     lines: settled.lines,
@@ -76,7 +76,7 @@ export async function resettleDraft(
       coupon_applications: applicationRecords(deps, settled.invoice, settled.applications, {
         coupons,
         lines: settled.lines,
-        standing: invoice.coupon_applications,
+        stored: invoice.coupon_applications,
       }),
     },
   };
@@ -122,4 +122,4 @@ async function sourcesOf(
 const taxesOfOneOff = (invoice: InvoiceRecord, customer: Pick<Customer, 'tax_treatment'>) =>
   customer.tax_treatment === 'exempt'
     ? { rates: [], exemption: CUSTOMER_EXEMPT }
-    : standingTaxes(invoice);
+    : storedTaxes(invoice);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buildInvoice, type InvoiceInput } from '../../../domain/invoicing/build-invoice.ts';
-import { standingDiscounts } from './coupon-applications.ts';
-import { standingTaxes } from './tax-rows.ts';
+import { storedDiscounts } from './coupon-applications.ts';
+import { storedTaxes } from './tax-rows.ts';
 import type { CouponApplication } from '../../../domain/invoicing/coupons.ts';
 import { dueDate } from '../../../domain/invoicing/due-date.ts';
 import { paidAt } from '../../../domain/invoicing/payment-ledger.ts';
@@ -109,8 +109,8 @@ export function issue(
     },
     draft.lines,
     {
-      coupons: standingDiscounts(draft.invoice),
-      taxes: standingTaxes(draft.invoice),
+      coupons: storedDiscounts(draft.invoice),
+      taxes: storedTaxes(draft.invoice),
       wallets,
       ledger,
     },

@@ -44,7 +44,7 @@ function currentTaxes(
  * The taxes of an invoice that is issued as computed: a later change of a rate does not change it
  * (billing 8.2). Stored with the highest priority first.
  */
-export const standingTaxes = ({
+export const storedTaxes = ({
   taxes,
   tax_summary,
 }: Pick<InvoiceRecord, 'taxes' | 'tax_summary'>): ResolvedTaxes => ({

@@ -1,6 +1,6 @@
 import { BillingError } from '../../../domain/errors.ts';
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
-import { hasStandingRows } from '../../../domain/invoicing/draft-edits.ts';
+import { hasKeptRows } from '../../../domain/invoicing/draft-edits.ts';
 import { hasPassed } from '../../../domain/metering/log-heads.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
@@ -111,9 +111,9 @@ async function computeFinals(
     invoice,
     subscription: byId.get(invoice.subscription_id ?? '') ?? null,
   }));
-  const edited = await standingFinals(deps, scope, paired.filter(isStanding));
+  const edited = await keptFinals(deps, scope, paired.filter(isKept));
   const targets = paired.flatMap((pair) =>
-    isStanding(pair) ? [] : { ...targetOf(pair.invoice, pair.subscription!), finalize_after: null },
+    isKept(pair) ? [] : { ...targetOf(pair.invoice, pair.subscription!), finalize_after: null },
   );
   const computing = { at, user_id, isFinal: true };
   const computations = await computeInvoices(deps, deps.pool, scope, targets, computing);
@@ -136,10 +136,10 @@ async function computeFinals(
   return { ready, waiting: finals.length - ready.length, failed };
 }
 
-const isStanding = ({ invoice }: { readonly invoice: InvoiceRecord }) => hasStandingRows(invoice);
+const isKept = ({ invoice }: { readonly invoice: InvoiceRecord }) => hasKeptRows(invoice);
 
 /** Rows written by hand are issued unchanged (billing 17.2). */
-async function standingFinals(
+async function keptFinals(
   deps: BillingDeps,
   scope: Scope,
   pairs: readonly Pick<Final, 'invoice' | 'subscription'>[],
@@ -168,7 +168,7 @@ async function standingFinals(
 /** Whether the period is over and the usage of the computation includes every event accepted in time. */
 function isComplete({ invoice, computed }: Final, at: string): boolean {
   const { usage_watermarks } = computed.invoice;
-  if (usage_watermarks === null || hasStandingRows(invoice)) return true;
+  if (usage_watermarks === null || hasKeptRows(invoice)) return true;
   if (invoice.period_end !== null && invoice.period_end > at) return false;
   if (invoice.stream_heads === null) return false;
   return hasPassed(
@@ -191,16 +191,16 @@ async function refuse(
       await hold(tx);
       const refused = await setFinalizeRefusal(tx, scope, invoice.id, refusal);
       if (refused === null) return;
-      const told = invoiceEvent('invoice.update', scope, {
+      const event = invoiceEvent('invoice.update', scope, {
         invoice: refused,
         lines: await linesOfInvoices(tx, scope, [invoice.id]),
         customer: null,
         subscription: null,
       });
       const payload = {
-        invoice: { ...(told.payload['invoice'] as object), ...refusedWith(refused) },
+        invoice: { ...(event.payload['invoice'] as object), ...refusedWith(refused) },
       };
-      await writeOutboxEvents(tx, [{ ...told, payload }]);
+      await writeOutboxEvents(tx, [{ ...event, payload }]);
     });
   }
 }

@@ -1,5 +1,5 @@
 import { invalidOperation } from '../../../domain/errors.ts';
-import { assertRecalculable, hasStandingRows } from '../../../domain/invoicing/draft-edits.ts';
+import { assertRecalculable, hasKeptRows } from '../../../domain/invoicing/draft-edits.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
@@ -38,7 +38,7 @@ export async function recalculateInvoice(
       );
     moveInvoice(invoice.invoice_status, 'recalculate');
     const subscription = await getSubscription(pool, scope, invoice.subscription_id!);
-    const computed = hasStandingRows(invoice) ? null : await computedAgain(deps, caller, invoice);
+    const computed = hasKeptRows(invoice) ? null : await computedAgain(deps, caller, invoice);
     return async (tx) => {
       const locked = await lockWithConcerned(tx, scope, id);
       if (locked.invoice.version !== invoice.version) return null;

@@ -58,10 +58,12 @@ export async function recomputeDrafts(
       tx,
       computed.map(({ invoice }) => invoice),
     );
-    const told = unchanged.filter((draft) => draft.invoice.total !== draft.computed.invoice.total);
+    const withNewTotal = unchanged.filter(
+      (draft) => draft.invoice.total !== draft.computed.invoice.total,
+    );
     await writeOutboxEvents(
       tx,
-      told.map((draft) => invoiceEvent('invoice.update', scope, draft.computed)),
+      withNewTotal.map((draft) => invoiceEvent('invoice.update', scope, draft.computed)),
     );
     return unchanged.length;
   };

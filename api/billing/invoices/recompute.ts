@@ -1,5 +1,5 @@
 import { invalidOperation } from '../../../domain/errors.ts';
-import { hasStandingRows } from '../../../domain/invoicing/draft-edits.ts';
+import { hasKeptRows } from '../../../domain/invoicing/draft-edits.ts';
 import { assertPeriodOver, streamBehind } from '../../../domain/invoicing/finalize-guard.ts';
 import { hasPassed } from '../../../domain/metering/log-heads.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
@@ -128,7 +128,7 @@ async function computedNow(
   const subscription =
     subscription_id === null ? null : await getSubscription(pool, caller.scope, subscription_id);
   const customer = await getCustomer(pool, caller.scope, invoice.customer_id);
-  if (subscription === null || hasStandingRows(invoice)) {
+  if (subscription === null || hasKeptRows(invoice)) {
     const lines = await linesOfInvoices(pool, caller.scope, [invoice.id]);
     return { invoice, lines, subscription, customer };
   }
@@ -151,12 +151,12 @@ async function computedFinal(
 ): Promise<ComputedNow> {
   const at = isoTime(deps.clock.now());
   // The heads are read before the usage, so that they lie above every event that was accepted before.
-  const standing = await linesOfInvoices(deps.pool, caller.scope, [invoice.id]);
-  if (standing.some(isUsage)) assertPeriodOver(invoice.period_end, at);
-  const heads = standing.some(isUsage) ? await headsFor(deps, invoice) : null;
+  const storedLines = await linesOfInvoices(deps.pool, caller.scope, [invoice.id]);
+  if (storedLines.some(isUsage)) assertPeriodOver(invoice.period_end, at);
+  const heads = storedLines.some(isUsage) ? await headsFor(deps, invoice) : null;
   const computed = await computedNow(deps, caller, invoice, true);
   const { usage_watermarks } = computed.invoice;
-  if (hasStandingRows(invoice) || usage_watermarks === null) return computed;
+  if (hasKeptRows(invoice) || usage_watermarks === null) return computed;
   assertPeriodOver(invoice.period_end, at);
   const passed = hasPassed(
     readStoredWatermarks(usage_watermarks),

@@ -17,7 +17,7 @@ import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { createInvoiceOfRows } from '../computing/invoice-of-rows.ts';
 import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
-import { standingTaxes } from '../computing/tax-rows.ts';
+import { storedTaxes } from '../computing/tax-rows.ts';
 import { createCreditNote } from '../credit-notes/create-credit-note.ts';
 import { checkUsage } from '../invoices/check-usage.ts';
 import { lockWithConcerned, type LockedInvoice } from '../invoices/lock-invoice.ts';
@@ -65,8 +65,8 @@ export async function settleLateUsage(
       const locked = await lockWithConcerned(tx, scope, id);
       if (locked.invoice.version !== invoice.version) return null;
       if (locked.subscription?.version !== subscription.version) return null;
-      const standing = await lateUsageSettlements(tx, scope, [id]);
-      if (documentsOf(standing) !== documentsOf(earlier)) return null;
+      const current = await lateUsageSettlements(tx, scope, [id]);
+      if (documentsOf(current) !== documentsOf(earlier)) return null;
       const settled = await settle(tx, deps, caller, locked, as, rowsToSettle(rows, as));
       await insertLateUsageSettlement(tx, {
         document_id: settled.document_id,
@@ -171,7 +171,7 @@ async function charged(
       };
     }),
     period: { start: invoice.period_start!, end: invoice.period_end! },
-    taxes: standingTaxes(invoice),
+    taxes: storedTaxes(invoice),
     isIssued: true,
     description: `Late usage of invoice ${invoice.invoice_number ?? invoice.id}`,
     metadata: { late_usage_of: invoice.id },

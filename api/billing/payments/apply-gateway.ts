@@ -54,12 +54,12 @@ export async function applyGatewayPayment(
   const mismatch = mismatchOf(open, payment, state);
   const at = changed(deps, caller);
   if (mismatch !== null) {
-    const told = await updatePayment(tx, caller.scope, payment.id, {
+    const updated = await updatePayment(tx, caller.scope, payment.id, {
       error_message: mismatch,
       last_synced_at: at.updated_at,
       ...at,
     });
-    return { payment: told, refunds: [], mismatch };
+    return { payment: updated, refunds: [], mismatch };
   }
   const known = {
     gateway_payment_id: state.gateway_payment_id ?? payment.gateway_payment_id,

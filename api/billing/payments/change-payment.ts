@@ -6,7 +6,7 @@ import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { PaymentRecord, UpdatePaymentBody } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
-import { assertPurchaseStands } from '../computing/complete-purchase.ts';
+import { assertPurchaseOpen } from '../computing/complete-purchase.ts';
 import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import { openGateway } from '../gateways/open-gateway.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
@@ -48,7 +48,7 @@ async function assertStillSold(
   { scope }: Caller,
   { locked }: LockedPayment,
 ): Promise<void> {
-  if (locked !== null) await assertPurchaseStands(tx, scope, locked.invoice);
+  if (locked !== null) await assertPurchaseOpen(tx, scope, locked.invoice);
 }
 
 function assertMovable(payment: PaymentRecord, to: PaymentRecord['payment_status']): void {

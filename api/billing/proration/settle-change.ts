@@ -216,7 +216,7 @@ function invoiceOf(context: Context, lines: readonly InvoiceLineRecord[]) {
   const coupon_applications = applicationRecords(deps, settled.invoice, settled.applications, {
     coupons: sources.coupons.get(subscription.id) ?? [],
     lines: settled.lines,
-    standing: [],
+    stored: [],
   });
   const taxes = taxRecords(deps, settled.invoice, settled.taxes);
   return {

@@ -92,8 +92,14 @@ export async function writeSteps(
       ended.map(({ id }) => id),
       advancing,
     );
-    const told = followed.map(({ before, after }) => changeEvent(scope, before, after, null));
-    await writeOutboxEvents(tx, [...eventsOf(scope, steps, moved, drafts), ...told, ...credited]);
+    const childEvents = followed.map(({ before, after }) =>
+      changeEvent(scope, before, after, null),
+    );
+    await writeOutboxEvents(tx, [
+      ...eventsOf(scope, steps, moved, drafts),
+      ...childEvents,
+      ...credited,
+    ]);
     failpoint('jobs.close_billing_periods.before_commit');
     return { advanced: steps.length, invoices: drafts.length };
   });

@@ -131,9 +131,9 @@ async function takeAnswer(
   const person = { id: account.id, tenant_id: tenantId };
   const session = await deps.sessions.open(deps.pool, person, 'identity_provider', device);
   const { token, refresh_token, expires_at } = session;
-  const told = { token, refresh_token, expires_at, user_id: account.id, tenant_id: tenantId };
+  const answer = { token, refresh_token, expires_at, user_id: account.id, tenant_id: tenantId };
   return {
-    location: `${deps.publicUrl}/sso#${String(new URLSearchParams({ ...told, state: account.state }))}`,
+    location: `${deps.publicUrl}/sso#${String(new URLSearchParams({ ...answer, state: account.state }))}`,
     cookie: spentCookie(assertion.in_response_to, pathOf(ends.acs_url)),
   };
 }

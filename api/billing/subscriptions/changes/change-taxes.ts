@@ -65,9 +65,9 @@ async function addTax(
     throw invalidField(`${PATH}.tax_rate_id`, `${params.tax_rate_id} is not an active tax rate`);
   const owner = { type: 'subscription', id: subscription.id } as const;
   const { currency } = subscription;
-  const standing = await findTaxAssociationsOf(tx, caller.scope, 'subscription', [owner.id]);
+  const current = await findTaxAssociationsOf(tx, caller.scope, 'subscription', [owner.id]);
   const asked = { tax_rate_id: rate.id, currency };
-  const { start_date } = addedTaxWindow(standing, asked, params.effective_date ?? null, at);
+  const { start_date } = addedTaxWindow(current, asked, params.effective_date ?? null, at);
   const added = await newTaxAssociation(tx, deps, caller, owner, {
     tax_rate_code: rate.code,
     currency,
