@@ -111,6 +111,8 @@ export type CreateTaxAssociationBody = z.output<typeof CreateTaxAssociationBody>
 export const UpdateTaxAssociationBody = z.object({
   priority: integer.min(0).nullish(),
   auto_apply: z.boolean().nullish(),
+  /** Invoices that are computed from now on have the tax this way. */
+  tax_behavior: optionalOneOf(TAX_BEHAVIORS),
   metadata: optionalMetadata,
 });
 export type UpdateTaxAssociationBody = z.output<typeof UpdateTaxAssociationBody>;

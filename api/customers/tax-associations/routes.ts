@@ -92,10 +92,11 @@ export const taxAssociationRoutes = [
     answer: TaxAssociation,
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
-        const { priority, auto_apply, metadata } = call.body;
+        const { priority, auto_apply, tax_behavior, metadata } = call.body;
         const row = await updateTaxAssociationRow(tx, call.scope, call.params.id, {
           ...(priority == null ? {} : { priority }),
           ...(auto_apply == null ? {} : { auto_apply }),
+          ...(tax_behavior == null ? {} : { tax_behavior }),
           ...sent({ metadata }),
           ...changed(call.deps, call),
         });

@@ -157,6 +157,12 @@ describe('taxes', () => {
       currency: null,
     });
     expect((await associate({ tax_rate_code: vat.code })).status).toBe(409);
+    const put = (fields: object) => api.put(`/v1/taxes/associations/${body.id}`, fields);
+    expect((await put({ tax_behavior: 'inclusive' })).body.tax_behavior).toBe('inclusive');
+    expect((await put({ priority: 2 })).body).toMatchObject({
+      tax_behavior: 'inclusive',
+      priority: 2,
+    });
     expect((await associate({ tax_rate_code: vat.code, currency: 'EUR' })).body.currency).toBe(
       'eur',
     );
