@@ -268,15 +268,25 @@ export const ActivateSubscriptionBody = z
   .meta({ id: 'ActivateSubscription' });
 export type ActivateSubscriptionBody = z.output<typeof ActivateSubscriptionBody>;
 
+const FINAL_INVOICE_POLICIES = ['generate_invoice', 'skip'] as const;
 export const CancelSubscriptionBody = z
   .object({
     cancellation_type: z.enum(CANCELLATION_TYPES),
     cancel_at: time.nullish(),
     proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish(),
     reason: text(1000).nullish(),
-    /** The misspelling is intended: existing clients send this name. */
-    cancel_immediately_inovice_policy: z.enum(['generate_invoice', 'skip']).nullish(),
+    /** The misspelling is intended: earlier clients send this name, current ones the next. */
+    cancel_immediately_inovice_policy: z.enum(FINAL_INVOICE_POLICIES).nullish(),
+    cancel_immediately_invoice_policy: z.enum(FINAL_INVOICE_POLICIES).nullish(),
   })
+  .refine(
+    ({ cancel_immediately_inovice_policy: earlier, cancel_immediately_invoice_policy: current }) =>
+      earlier == null || current == null || earlier === current,
+    {
+      path: ['cancel_immediately_invoice_policy'],
+      message: 'differs from cancel_immediately_inovice_policy',
+    },
+  )
   .meta({ id: 'CancelSubscription' });
 export type CancelSubscriptionBody = z.output<typeof CancelSubscriptionBody>;
 

@@ -244,6 +244,7 @@ const SUBJECTS: Subjects = {
       proration_behavior: 'create_prorations',
       reason: 'x',
       cancel_immediately_inovice_policy: 'skip',
+      cancel_immediately_invoice_policy: 'skip',
     },
   }),
 

@@ -111,13 +111,26 @@ describe('200 immediate', () => {
     expect(rows(body.items[0])).toEqual(['Support 1 31 03-01..03-21', 'Calls 4 2 03-01..03-21']);
   });
 
-  test('skip: no final invoice', async () => {
+  test.each([
+    ['earlier', 'cancel_immediately_inovice_policy'],
+    ['current', 'cancel_immediately_invoice_policy'],
+  ])('skip: no final invoice, by the name that %s clients send', async (_clients, policy) => {
     const { subscription } = await subscribed();
     const { body } = await cancel(subscription, {
       cancellation_type: 'immediate',
-      cancel_immediately_inovice_policy: 'skip',
+      [policy]: 'skip',
     });
     expect(body).toMatchObject({ status: 'cancelled', proration_invoice: null });
+  });
+
+  test('400: two names with different policies', async () => {
+    const { subscription } = await subscribed();
+    const { status, body } = await cancel(subscription, {
+      cancellation_type: 'immediate',
+      cancel_immediately_inovice_policy: 'skip',
+      cancel_immediately_invoice_policy: 'generate_invoice',
+    });
+    expect([status, body.details[0].path]).toEqual([400, 'cancel_immediately_invoice_policy']);
   });
 
   test('with a draft of the running period at hand that one becomes the final invoice', async () => {

@@ -120,8 +120,8 @@ async function finalInvoice(
   decision: CancellationDecision,
   at: string,
 ): Promise<FinalDraft | null> {
-  if (decision.takes_effect === 'later' || body.cancel_immediately_inovice_policy === 'skip')
-    return null;
+  const policy = body.cancel_immediately_invoice_policy ?? body.cancel_immediately_inovice_policy;
+  if (decision.takes_effect === 'later' || policy === 'skip') return null;
   const { target } = cancellation(
     { ...subscription, cancel_proration_behavior: body.proration_behavior ?? null },
     decision.cancel_at,
