@@ -13,17 +13,18 @@ import { BENCH_SCOPE, type BenchInstance } from '../stream/instance.ts';
 
 export const PERIOD_START = '2026-10-01T00:00:00.000Z';
 export const PERIOD_END = '2026-11-01T00:00:00.000Z';
-const EVENTS_PER_CUSTOMER = 60;
+const EVENTS_PER_METER = 60;
 
 /**
  * Subscriptions that are all due at the end of October. Each has its own customer, a fee in advance, a
- * tiered price and a flat price over two meters, and 60 events on each meter. The product's commands
- * create the first; the others are copies of its rows.
+ * tiered price and a flat price over two meters, and that many events on each meter. The product's commands
+ * create the first; the others are copies of its rows. Days that begin later than `sealedUntil` are not sealed.
  */
 export async function makeDueSubscriptions(
   instance: BenchInstance,
   deps: BillingDeps,
   count: number,
+  { eventsPerMeter = EVENTS_PER_METER, sealedUntil = PERIOD_END } = {},
 ): Promise<void> {
   const { pool } = instance;
   const caller = { scope: BENCH_SCOPE, user_id: 'user_bench' };
@@ -79,7 +80,7 @@ export async function makeDueSubscriptions(
   await writeUsage(
     instance,
     versions.map(({ id }) => id),
-    count,
+    { customers: count, eventsPerMeter, sealedUntil },
   );
 }
 
@@ -108,9 +109,17 @@ async function copyRows({ pool }: BenchInstance, count: number): Promise<void> {
 async function writeUsage(
   { clickhouse, pool }: BenchInstance,
   versions: readonly string[],
-  customers: number,
+  {
+    customers,
+    eventsPerMeter,
+    sealedUntil,
+  }: {
+    readonly customers: number;
+    readonly eventsPerMeter: number;
+    readonly sealedUntil: string;
+  },
 ): Promise<void> {
-  const rows = customers * EVENTS_PER_CUSTOMER;
+  const rows = customers * eventsPerMeter;
   const from = Date.parse(PERIOD_START);
   const span = Date.parse(PERIOD_END) - from;
   for (const version of versions)
@@ -133,17 +142,22 @@ async function writeUsage(
     insert into stream_progress (epoch, partition, generation, next_offset, catalog_version)
     select 0, p, 1, 1000000, 0 from generate_series(0, 3) p`;
   await pool`update meter_versions set backfill_state = 'complete'`;
-  await sealDays({ clickhouse, pool });
+  await sealDays({ clickhouse, pool }, sealedUntil);
 }
 
-async function sealDays({
-  clickhouse,
-  pool,
-}: Pick<BenchInstance, 'clickhouse' | 'pool'>): Promise<void> {
+async function sealDays(
+  { clickhouse, pool }: Pick<BenchInstance, 'clickhouse' | 'pool'>,
+  until: string,
+): Promise<void> {
   const store = createUsageStore(clickhouse);
   const days: TouchedBucket[] = [];
   for await (const chunk of store.touchedBuckets({ since: null }))
-    days.push(...chunk.filter((bucket) => bucket.bucket_size === 'DAY'));
+    days.push(
+      ...chunk.filter(
+        ({ bucket_size, bucket_start }) =>
+          bucket_size === 'DAY' && bucket_start < Date.parse(until),
+      ),
+    );
   const turn = await takeSealer(pool, 3600);
   const watermarks = Object.fromEntries(
     [0, 1, 2, 3].map((partition) => [partition, packPosition(0, 1_000_000n, 0)]),
