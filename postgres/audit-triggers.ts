@@ -20,6 +20,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   entitlement_history: 'earlier states of entitlements, which are audited themselves',
   alert_logs: 'a log of its own',
   uploads: 'files; their tasks are audited',
+  test_clock_times: 'follow from the advances of the clock, which are audited',
   customer_onboardings: 'a queue; each record that an action made is audited',
   scheduled_task_runs: 'a log of its own; who changed the schedule is audited',
   webhook_deliveries: 'a queue; who made or changed the endpoint is audited',

@@ -1,4 +1,12 @@
-import { inScope, type Db, type Fragment, type Pool, type Scope } from '../client.ts';
+import type { ClockTime } from '../../domain/time/clock-times.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Pool,
+  type Scope,
+  type Transaction,
+} from '../client.ts';
 
 /** The customers that a run of a job processes, and their time. */
 export interface Timeline {
@@ -64,4 +72,37 @@ export function createCustomerTimes(pool: Pool): CustomerTimes {
     return (externalId) =>
       owned.find(({ externalIds }) => externalIds.has(externalId))?.now_ms ?? null;
   };
+}
+
+/** Notes that a test clock has its present time from a real instant on. */
+export async function noteClockTime(tx: Transaction, id: string, realFrom: string): Promise<void> {
+  await tx`
+    insert into test_clock_times (test_clock_id, tenant_id, environment_id, real_from, now)
+    select id, tenant_id, environment_id, ${realFrom}, now from test_clocks where id = ${id}
+        on conflict (test_clock_id, real_from) do update set now = excluded.now`;
+}
+
+/**
+ * By subscription, the times that the test clock of its customer had, in order. Subscriptions in real time are not in
+ * the answer.
+ */
+export async function clockTimesOf(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly ClockTime[]>> {
+  const rows = await db<({ subscription_id: string } & ClockTime)[]>`
+    select s.id as subscription_id, t.real_from, t.now
+      from subscriptions s
+      join customers c on c.id = s.customer_id and c.test_clock_id is not null
+      join test_clock_times t on t.test_clock_id = c.test_clock_id
+     where ${inScope(db, scope, 's')} and s.id = any(${subscriptionIds as string[]}::text[])
+     order by t.real_from`;
+  const times = new Map<string, ClockTime[]>();
+  for (const { subscription_id, ...time } of rows) {
+    const known = times.get(subscription_id);
+    if (known === undefined) times.set(subscription_id, [time]);
+    else known.push(time);
+  }
+  return times;
 }

@@ -331,6 +331,62 @@ describe('an advance that does not get through', () => {
   });
 });
 
+describe('entitlements of plans, which are written in real time', () => {
+  const aSecondPasses = () =>
+    world.api.clock.set(new Date(world.api.clock.now() + 1000).toISOString());
+  const chargeOf = async ({ id }: { id: string }, month: string) => {
+    const { body } = await world.api.post('/v1/invoices/search', { subscription_id: id });
+    const invoice = body.items.find(
+      ({ period_start, invoice_status }: any) =>
+        period_start === day(month) && invoice_status === 'FINALIZED',
+    );
+    const { line_items } = await read(`/invoices/${invoice.id}`);
+    const row = line_items.find(({ display_name }: any) => display_name === 'Calls');
+    return { invoice, amount: row.amount, free: row.adjusted_entitlement_quantity };
+  };
+
+  test.each(['2024-01-01', '2031-01-01'])(
+    'count from when they were written, at the time that the clock of %s then had (billing 4.7)',
+    async (start) => {
+      const { plan, meter } = await sold();
+      const year = start.slice(0, 4);
+      const { body: feature } = await world.api.post('/v1/features', {
+        name: 'Calls', lookup_key: `calls-${start}`, type: 'metered', meter_id: meter.id,
+      }); // prettier-ignore
+      const granted = await world.api.post('/v1/entitlements', {
+        entity_type: 'PLAN', entity_id: plan.id, feature_id: feature.id,
+        feature_type: 'metered', is_enabled: true, usage_limit: 10,
+      }); // prettier-ignore
+      expect(granted.status).toBe(201);
+      const clock = await clockAt(day(start));
+      const customer = await world.catalog.customer({ test_clock_id: clock.id });
+      const subscription = await world.catalog.subscribe(customer, plan, {
+        start_date: day(start),
+      });
+      aSecondPasses();
+      await world.usage.use(meter, customer, day(`${year}-01-10`), '15');
+      await world.advance(clock, day(`${year}-02-02`));
+      expect(await chargeOf(subscription, start)).toMatchObject({ amount: '2.5', free: '10' });
+
+      aSecondPasses();
+      const path = `/v1/entitlements/${granted.body.id}`;
+      expect((await world.api.put(path, { usage_limit: 3 })).status).toBe(200);
+      aSecondPasses();
+      await world.usage.use(meter, customer, day(`${year}-02-10`), '15');
+      await world.advance(clock, day(`${year}-03-02`));
+      expect(await chargeOf(subscription, `${year}-02-01`)).toMatchObject({
+        amount: '6', free: '3',
+      }); // prettier-ignore
+
+      const { invoice } = await chargeOf(subscription, start);
+      const again = await world.api.post(`/v1/invoices/${invoice.id}/recalculate`);
+      expect(again.body.line_items).toContainEqual(
+        expect.objectContaining({ display_name: 'Calls', amount: '2.5' }),
+      );
+    },
+  );
+});
+
 test('deleting a clock archives its customers and cancels their subscriptions at its time', async () => {
   const { plan } = await sold();
   const clock = await clockAt(day('2025-01-01'));

@@ -6,6 +6,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { noteClockTime } from '../../../postgres/tables/test-clocks.ts';
 import type { StoredWatermarks } from '../../../schemas/invoice.ts';
 
 /** A clock that is being advanced. */
@@ -65,6 +66,7 @@ export async function endAdvance(
   await tx`
     update test_clocks set ${tx({ ...ended, updated_at: at })}
      where id = ${id} and status = 'advancing'`;
+  await noteClockTime(tx, id, at);
 }
 
 /** What one job has to do for a clock. A job without instants of its own has work at the time itself, or none. */

@@ -1,6 +1,8 @@
 import type { EntitlementSource } from '../../../domain/entitlement/effective-limits.ts';
+import { clockTimeAt, type ClockTime } from '../../../domain/time/clock-times.ts';
 import { earlierOf, laterOf } from '../../../domain/time/instant.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
+import { clockTimesOf } from '../../../postgres/tables/test-clocks.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { findAddonAssociationsOf } from '../offers/addon-association-repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
@@ -17,7 +19,10 @@ export const isGranting = (subscription: SubscriptionRow, at: string): boolean =
   subscription.start_date <= at &&
   (subscription.end_date === null || subscription.end_date > at);
 
-/** The state of a source from `known_from` to `known_until`; a null end means until now. */
+/**
+ * The state of a source from `known_from` to `known_until`, in the time of the subscription's customer; a null end
+ * means until now.
+ */
 export interface DatedSource extends EntitlementSource {
   readonly entitlement: EntitlementRow;
   readonly known_from: string;
@@ -40,7 +45,7 @@ export async function entitlementSources(
 
 /**
  * The same with every earlier state, and with the plans that the subscriptions had before, each until its change
- * (billing 4, 14.2): three statements for all subscriptions.
+ * (billing 4, 14.2): four statements for all subscriptions.
  */
 export async function datedSources(
   db: Db,
@@ -56,26 +61,27 @@ export async function datedSources(
     ...associations.map((row) => row.addon_id),
   ];
   const entityIds = [...new Set(entities)];
-  const [current, earlier] = await Promise.all([
+  const [current, earlier, clockTimes] = await Promise.all([
     findEntitlementsOfAll(db, scope, entityIds),
     withHistory ? entitlementHistory(db, scope, entityIds) : [],
+    withHistory ? clockTimesOf(db, scope, ids) : NO_CLOCKS,
   ]);
   const byEntity = groupBy(datedStates(current, earlier), ({ state }) => state.entity_id);
   const addonsOf = groupBy(associations, ({ subscription_id }) => subscription_id);
   return subscriptions.flatMap((subscription): DatedSource[] => {
     const { id } = subscription;
+    const times = clockTimes.get(id) ?? null;
     const source = (
-      { state, known_from, known_until }: DatedState,
+      dated: DatedState,
       quantity: string,
       window: { readonly start_date: string | null; readonly end_date: string | null },
     ): DatedSource => ({
-      entitlement: state,
+      entitlement: dated.state,
       subscription_id: id,
       quantity,
-      start_date: either(laterOf, state.start_date, window.start_date),
-      end_date: either(earlierOf, state.end_date, window.end_date),
-      known_from,
-      known_until,
+      start_date: either(laterOf, dated.state.start_date, window.start_date),
+      end_date: either(earlierOf, dated.state.end_date, window.end_date),
+      ...knownIn(dated, times),
     });
     const always = { start_date: null, end_date: null };
     return [
@@ -121,38 +127,53 @@ export function sourcesOfPeriod<Source extends DatedSource>(
   );
 }
 
+/** A state from the instant at which it was written until the one at which it was changed; null: it stands now. */
 interface DatedState {
   readonly state: EntitlementRow;
-  readonly known_from: string;
-  readonly known_until: string | null;
+  readonly written_at: string;
+  readonly changed_at: string | null;
+  /** The entitlement was created with this state. */
+  readonly isFirst: boolean;
 }
 
-/**
- * Each state of each entitlement, the current ones first, in their order. An entitlement whose start lies before its
- * creation stands from its start: it is entered late, or a test clock is behind real time (billing 4.7).
- */
+/** Each state of each entitlement, the current ones first, in their order. */
 function datedStates(
   current: readonly EntitlementRow[],
   earlier: readonly { readonly valid_to: string; readonly state: EntitlementRow }[],
 ): DatedState[] {
   const past = groupBy(earlier, ({ state }) => state.id);
-  const now = current.map((state) => ({
+  const dated = (state: EntitlementRow, before: string | undefined, changed_at: string | null) => ({
     state,
-    known_from: past.get(state.id)?.at(-1)?.valid_to ?? knownFrom(state),
-    known_until: null,
-  }));
+    written_at: before ?? state.created_at,
+    changed_at,
+    isFirst: before === undefined,
+  });
+  const now = current.map((state) => dated(state, past.get(state.id)?.at(-1)?.valid_to, null));
   const before = [...past.values()].flatMap((states) =>
-    states.map(({ state, valid_to }, index) => ({
-      state,
-      known_from: states[index - 1]?.valid_to ?? knownFrom(state),
-      known_until: valid_to,
-    })),
+    states.map(({ state, valid_to }, index) => dated(state, states[index - 1]?.valid_to, valid_to)),
   );
   return [...now, ...before.filter(({ state }) => state.status === 'published')];
 }
 
-const knownFrom = ({ created_at, start_date }: EntitlementRow): string =>
-  either(earlierOf, created_at, start_date)!;
+/**
+ * From when until when a state was known in the time of the customer. Entitlements of plans and addons are written in
+ * real time: for the customers of a test clock this is the time that the clock had then (billing 22.5). An entitlement
+ * whose start lies before its creation is entered late and stands from its start (billing 4.7).
+ */
+function knownIn(
+  { state, written_at, changed_at, isFirst }: DatedState,
+  times: readonly ClockTime[] | null,
+): Pick<DatedSource, 'known_from' | 'known_until'> {
+  const isInRealTime = times === null || state.entity_type === 'SUBSCRIPTION';
+  const inItsTime = (at: string) => (isInRealTime ? at : clockTimeAt(times, at));
+  const written = inItsTime(written_at);
+  return {
+    known_from: isFirst ? earlierOf(written, state.start_date) : written,
+    known_until: changed_at === null ? null : inItsTime(changed_at),
+  };
+}
+
+const NO_CLOCKS: ReadonlyMap<string, readonly ClockTime[]> = new Map();
 
 const either = (
   choose: (left: string, right: string | null) => string,

@@ -2,6 +2,7 @@ import { BillingError, invalidField } from '../../../domain/errors.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
+import { noteClockTime } from '../../../postgres/tables/test-clocks.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { StoredWatermarks } from '../../../schemas/invoice.ts';
 import type { TestClock } from '../../../schemas/test-clock.ts';
@@ -16,8 +17,14 @@ const clocks = tableOf<TestClock>({ name: 'test_clocks', noun: 'Test clock', col
 /** The clock, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getTestClock = clocks.get;
 export const lockTestClock = clocks.lock;
-export const insertTestClock = clocks.insert;
 export const changeTestClock = clocks.change;
+
+/** Writes a new clock and notes its first time. */
+export async function insertTestClock(tx: Transaction, clock: TestClock): Promise<TestClock> {
+  const written = await clocks.insert(tx, clock);
+  await noteClockTime(tx, written.id, written.created_at);
+  return written;
+}
 
 /** Test clocks exist outside production only: 400 `not_in_production`. */
 export async function assertNotInProduction(db: Db, scope: Scope): Promise<void> {
