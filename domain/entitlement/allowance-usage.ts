@@ -17,8 +17,11 @@ import {
 export interface AllowanceMeter {
   readonly aggregation: AggregationType;
   readonly reset_usage: ResetUsage;
-  readonly usage_reset_period: UsageResetPeriod;
+  /** Null: once in each charge period. */
+  readonly usage_reset_period: UsageResetPeriod | null;
   readonly schedule: ResetSchedule;
+  /** The charge cell that is rated. */
+  readonly charge_period: Period;
 }
 
 /** A USAGE line item on the meter, for one charge cell. */
@@ -46,6 +49,8 @@ const CUMULATIVE: ReadonlySet<AggregationType> = new Set([
   'COUNT', 'SUM', 'SUM_WITH_MULTIPLIER', 'COUNT_UNIQUE', 'MAX',
 ]); // prettier-ignore
 const ADDITIVE: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER']);
+/** What an explanation says for an entitlement without a reset period. */
+const PER_CHARGE_PERIOD = 'with each charge period';
 
 /**
  * The questions needed, in addition to the line's own usage, to compute its free units: for each reset
@@ -99,8 +104,9 @@ export function shareMeterAllowance(
     }
   }
   // Lines are ordered by start and their windows by time, so the windows are in order too.
-  const shares = shareAllowance(meter.usage_reset_period, [...windows.values()]);
-  const nothing = { usageResetPeriod: meter.usage_reset_period, entries: [] };
+  const usageResetPeriod = meter.usage_reset_period ?? PER_CHARGE_PERIOD;
+  const shares = shareAllowance(usageResetPeriod, [...windows.values()]);
+  const nothing = { usageResetPeriod, entries: [] };
   return new Map(lines.map(({ line }) => [line.line_id, shares.get(line.line_id) ?? nothing]));
 }
 
@@ -176,6 +182,7 @@ function ownClaims(
 }
 
 function windowsOf(meter: AllowanceMeter, service: Period): readonly Window[] {
+  if (meter.usage_reset_period === null) return [meter.charge_period];
   const windows: Window[] = [];
   let at = service.start;
   while (epochMs(at) < epochMs(service.end)) {

@@ -6,15 +6,17 @@ import { longTermSchedule, paidSchedule, type ScheduledSubscription } from './sc
 
 /**
  * The grid of the reset windows of an allowance at an instant (billing 4). A plan change that restarts the periods
- * also restarts the windows, except those longer than a period, which keep their usage (billing 14.2).
+ * also restarts the windows, except those longer than a period, which keep their usage (billing 14.2). Null: the
+ * allowance resets with each charge period.
  */
 export function resetScheduleAt(
   subscription: ScheduledSubscription,
-  reset: UsageResetPeriod,
+  reset: UsageResetPeriod | null,
   at: Instant,
 ): BillingSchedule {
   const isLonger =
     reset === 'NEVER' ||
-    compareLength({ billing_period: reset, billing_period_count: 1 }, subscription) > 0;
+    (reset !== null &&
+      compareLength({ billing_period: reset, billing_period_count: 1 }, subscription) > 0);
   return isLonger ? longTermSchedule(subscription) : paidSchedule(subscription, at);
 }

@@ -9,7 +9,6 @@ import {
   effectiveEntitlements,
   sourcesDuring,
   stubLimit,
-  USAGE_RESET_PERIODS,
   type EffectiveEntitlement,
   type EntitlementSource,
 } from '../../../domain/entitlement/effective-limits.ts';
@@ -55,12 +54,13 @@ export function cellAllowance(
 ): CellAllowance | null {
   const granted = entitlementDuring(facts, cell);
   if (granted === null || granted.quotas.length > 0) return null;
-  const usage_reset_period = granted.usage_reset_period ?? resetOf(facts.line);
+  const { usage_reset_period } = granted;
   const meter: AllowanceMeter = {
     aggregation: query.aggregation,
     reset_usage: query.reset_usage,
     usage_reset_period,
     schedule: resetScheduleAt(facts.subscription, usage_reset_period, cell.cell.start),
+    charge_period: cell.cell,
   };
   const line: AllowanceLine = {
     line_id: query.key,
@@ -86,16 +86,6 @@ export function cellAllowance(
     return [key, asked] as const;
   });
   return { meter, line, queries: new Map(questions) };
-}
-
-/** An entitlement without a reset period is granted once in each charge period (billing 4.1). */
-function resetOf(line: Pick<BilledLine, 'billing_period' | 'billing_period_count'>) {
-  const same = USAGE_RESET_PERIODS.find(
-    (reset) =>
-      reset !== 'NEVER' &&
-      compareLength({ billing_period: reset, billing_period_count: 1 }, line) === 0,
-  );
-  return same ?? (line.billing_period as (typeof USAGE_RESET_PERIODS)[number]);
 }
 
 /** The grant of all sources together on the meter. Features with the same meter and reset period add up. */

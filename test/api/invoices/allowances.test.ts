@@ -110,6 +110,28 @@ describe('what the plan grants is free (billing 4)', () => {
     expect(row(await preview(subscription, april))).toEqual(['10', '20', '10']);
   });
 
+  test('without a reset period: once in each charge period, also in one of two months', async () => {
+    const two = { billing_period: 'MONTHLY', billing_period_count: 2 };
+    const { subscription, use } = await granted({ usage_limit: 7 }, two, two);
+    await use(day('03-10'), '12');
+    await use(day('04-10'), '12');
+    expect(row(await preview(subscription))).toEqual(['17', '7', '17']);
+  });
+
+  test('without a reset period: once in a day that begins at noon', async () => {
+    const daily = { billing_period: 'DAILY' };
+    const start_date = '2026-03-30T12:00:00.000Z';
+    const more = { ...daily, start_date };
+    const { subscription, use } = await granted({ usage_limit: 7 }, daily, more);
+    await use('2026-03-30T20:00:00.000Z', '5');
+    await use('2026-03-31T08:00:00.000Z', '5');
+    await use('2026-03-31T20:00:00.000Z', '5');
+    const first = { period_start: start_date, period_end: '2026-03-31T12:00:00.000Z' };
+    expect(row(await preview(subscription, first))).toEqual(['3', '7', '3']);
+    const second = { period_start: first.period_end, period_end: '2026-04-01T12:00:00.000Z' };
+    expect(row(await preview(subscription, second))).toEqual(['0', '5', '0']);
+  });
+
   test('two lines of one meter share one allowance', async () => {
     const {
       plan,

@@ -28,6 +28,7 @@ const meter = (
     billing_cycle: 'anniversary',
     customer_timezone: 'UTC',
   },
+  charge_period: span('2026-01-01', '2026-02-01'),
   ...more,
 });
 const line = (

@@ -57,13 +57,14 @@ export const entitlements: AreaOperations = {
   },
 
   never_reset_usage(given) {
+    const period = canonicalPeriod(given['period_start'], given['period_end']);
     const meter: AllowanceMeter = {
       aggregation: 'SUM',
       reset_usage: 'BILLING_PERIOD',
       usage_reset_period: 'NEVER',
       schedule: { ...ANY_SCHEDULE, start_date: canonicalInstant(given['subscription_start']) },
+      charge_period: period,
     };
-    const period = canonicalPeriod(given['period_start'], given['period_end']);
     const start = laterOf(period.start, canonicalInstant(given['line_item_start']));
     const line: AllowanceLine = {
       line_id: 'line',
