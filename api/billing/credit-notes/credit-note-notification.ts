@@ -22,7 +22,8 @@ export function creditNoteEvent(
         customer_id: note.customer_id,
         invoice_id: note.invoice_id,
         subscription_id: note.subscription_id,
-        memo: note.memo,
+        // As in answers: no memo is an empty one.
+        memo: note.memo ?? '',
         metadata: note.metadata,
         reason: note.reason,
         total_amount: note.total_amount,

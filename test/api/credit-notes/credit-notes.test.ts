@@ -45,6 +45,9 @@ describe('adjustments', () => {
       'credit_note.created',
       'credit_note.updated',
     ]);
+    const notified = await api.pool<{ memo: string }[]>`
+      select payload #>> '{credit_note,memo}' as memo from outbox where entity_id = ${draft.body.id}`;
+    expect(notified.map(({ memo }) => memo)).toEqual(['', '']);
   });
 
   test('what is left may be paid; voiding the note opens the invoice again', async () => {
