@@ -22,6 +22,8 @@ export interface AllowanceMeter {
   readonly schedule: ResetSchedule;
   /** The charge cell that is rated. */
   readonly charge_period: Period;
+  /** The windows of a period that pauses made longer; null or absent for those of the schedule. */
+  readonly windows?: readonly Period[] | null;
 }
 
 /** A USAGE line item on the meter, for one charge cell. */
@@ -183,6 +185,11 @@ function ownClaims(
 
 function windowsOf(meter: AllowanceMeter, service: Period): readonly Window[] {
   if (meter.usage_reset_period === null) return [meter.charge_period];
+  if (meter.windows)
+    return meter.windows.filter(
+      ({ start, end }) =>
+        epochMs(start) < epochMs(service.end) && epochMs(end) > epochMs(service.start),
+    );
   const windows: Window[] = [];
   let at = service.start;
   while (epochMs(at) < epochMs(service.end)) {

@@ -57,7 +57,7 @@ export interface QuotaUsage {
  */
 export function quotaUsage(
   grants: readonly QuotaGrant[],
-  schedule: BillingRhythm,
+  schedule: QuotaRhythm,
   moments: readonly QuotaMoment[],
 ): QuotaUsage {
   const slotsAt = slotsInForce(grants);
@@ -179,10 +179,19 @@ function keyed(configs: readonly QuotaConfig[]): ReadonlyMap<string, QuotaSlot> 
   return new Map(quotaSlots([...merged.values()]).map((slot) => [slot.key, slot]));
 }
 
+/** The rhythm of the cycles, and the one that pauses made longer, if the usage is in it (billing 12.4). */
+export interface QuotaRhythm extends BillingRhythm {
+  readonly longer_period?: Period | null;
+}
+
 /** The uncut billing period of the subscription that contains an instant. */
-function cycleFinder(schedule: BillingRhythm): (at: number) => Period {
+function cycleFinder(schedule: QuotaRhythm): (at: number) => Period {
   const grid = billingGrid(schedule);
-  let known = { from: Infinity, until: -Infinity, period: { start: '', end: '' } };
+  const longer = schedule.longer_period ?? null;
+  let known =
+    longer === null
+      ? { from: Infinity, until: -Infinity, period: { start: '', end: '' } }
+      : { from: epochMs(longer.start), until: epochMs(longer.end), period: longer };
   return (at) => {
     if (at >= known.from && at < known.until) return known.period;
     const k = grid.indexAtMs(at);
@@ -193,7 +202,7 @@ function cycleFinder(schedule: BillingRhythm): (at: number) => Period {
 }
 
 /** The cycle of a subscription in which windows are opened: windows never cross its ends (money 7.7). */
-export const quotaCycle = (schedule: BillingRhythm, at: Instant): Period =>
+export const quotaCycle = (schedule: QuotaRhythm, at: Instant): Period =>
   cycleFinder(schedule)(epochMs(at));
 
 /** A slot at an instant: with its open window, or ready to open one with the next usage. */
@@ -245,7 +254,7 @@ export interface QuotaLine {
 /** The billed part of each line: all lines of a meter use its quotas in the order of time, then of line ids. */
 export function shareQuotas(
   grants: readonly QuotaGrant[],
-  schedule: BillingRhythm,
+  schedule: QuotaRhythm,
   lines: readonly QuotaLine[],
 ): ReadonlyMap<string, QuotaShare> {
   const claims = claimsOf(lines);

@@ -4,8 +4,9 @@ import { decimal, decimalText, sum, ZERO, type Decimal } from '../money.ts';
 import { capCredit, explainCredit, netOfDiscounts, type BilledWindow } from './credit.ts';
 import { currencyCode, explainQuantity, explainRate, roundLine } from './explain.ts';
 import type { InvoiceCadence, PriceTerms } from './price.ts';
-import { explainProration, prorate, timeShare, type ProrationBehavior } from './proration.ts';
+import { explainProration, prorate, sliceShare, type ProrationBehavior } from './proration.ts';
 import { epochMs, type Period } from '../time/instant.ts';
+import type { IdleTime } from '../time/paused-cells.ts';
 import { rate } from './rate.ts';
 import type { LineKind, RatedLine } from './rated-line.ts';
 
@@ -22,6 +23,8 @@ export interface BilledCell {
   readonly reference: Period;
   /** The part of the cell that the old line was to serve. */
   readonly service: Period;
+  /** Pauses in the cell; absent without one. */
+  readonly idle?: IdleTime;
   /** Absent if the old line was never billed (the change only adds a line). */
   readonly billed?: BilledWindow;
 }
@@ -111,14 +114,15 @@ const NOT_BILLED: BilledWindow = { gross: ZERO, billed: ZERO, credited: ZERO };
 function priceSlice({ price, quantity }: LineTerms, cell: BilledCell, slice: Period): Slice {
   const units = decimal(quantity);
   const rating = rate(price.model, units);
-  const unrounded = prorate(rating.amount, timeShare(slice, cell.reference));
+  const share = sliceShare(slice, cell);
+  const unrounded = prorate(rating.amount, share);
   return {
     unrounded,
     quantity: units,
     steps: [
       explainQuantity(price, units),
       explainRate(price.model, rating),
-      explainProration(rating.amount, slice, cell.reference, unrounded),
+      explainProration(rating.amount, slice, cell.reference, share, unrounded),
     ],
   };
 }

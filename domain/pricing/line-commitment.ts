@@ -10,14 +10,17 @@ import {
 } from './commitment.ts';
 import { explainRating, MAX_EXPLAINED_ENTRIES } from './explain.ts';
 import type { ChargeModel } from './price.ts';
-import { prorate, timeShare, type TimeShare } from './proration.ts';
+import { isWhole, prorate, sliceShare, type TimeShare } from './proration.ts';
 import { type Period } from '../time/instant.ts';
+import type { IdleTime } from '../time/paused-cells.ts';
 import { rate, type Rating } from './rate.ts';
 
 /** A window of a commitment: whole (`grid`) and cut to the service period (`service`). */
 export interface CommitmentWindow {
   readonly grid: Period;
   readonly service: Period;
+  /** Pauses in the window; absent without one. */
+  readonly idle?: IdleTime;
 }
 
 /** Rating of one unit and the start of its window. Null means the whole charge period. */
@@ -119,8 +122,11 @@ export function commitPerWindow(
  * Share of the window that the service covers. Null for a whole window. A month has up to 44,640 minutes:
  * comparing text finds whole windows without parsing instants.
  */
-function cutShare({ service, grid }: CommitmentWindow): TimeShare | null {
-  return service.start === grid.start && service.end === grid.end ? null : timeShare(service, grid);
+function cutShare({ service, grid, idle }: CommitmentWindow): TimeShare | null {
+  const isUncut = service.start === grid.start && service.end === grid.end;
+  if (isUncut && idle === undefined) return null;
+  const share = sliceShare(service, { reference: grid, ...(idle === undefined ? {} : { idle }) });
+  return isWhole(share) ? null : share;
 }
 
 /** Usage money of each window. Every unit is in one of the windows. Both lists are ascending in time. */

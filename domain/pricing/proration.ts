@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { decimalText, type Decimal } from '../money.ts';
 import { epochMs, type Period } from '../time/instant.ts';
+import { pausedMs, type IdleTime } from '../time/paused-cells.ts';
 
 export type { Period };
 
@@ -25,6 +26,22 @@ export function timeShare(slice: Period, reference: Period): TimeShare {
   return { part_ms: Math.min(lengthMs(slice), whole), whole_ms: whole };
 }
 
+/**
+ * The coefficient of a slice of a charge cell. Pauses are no time of the slice, nor of a cell that is longer by them:
+ * 10 paid days after a pause are 10 of the 31 days that were paid (billing 12.4).
+ */
+export function sliceShare(
+  slice: Period,
+  { reference, idle }: Pick<ChargeCell, 'reference' | 'idle'>,
+): TimeShare {
+  const { part_ms, whole_ms } = timeShare(slice, reference);
+  if (idle === undefined) return { part_ms, whole_ms };
+  return {
+    part_ms: part_ms - pausedMs(slice, idle.times),
+    whole_ms: whole_ms - (idle.lengthens ? pausedMs(reference, idle.times) : 0),
+  };
+}
+
 /** c × amount, unrounded. Multiplies first, so a whole share returns the amount exactly. */
 export function prorate(amount: Decimal, share: TimeShare): Decimal {
   return amount.times(share.part_ms).div(share.whole_ms);
@@ -38,6 +55,8 @@ export interface ChargeCell {
   readonly cell: Period;
   /** Cut by the dates of the line item as well: the service that the row charges for. */
   readonly service: Period;
+  /** Pauses in the cell; absent without one. */
+  readonly idle?: IdleTime;
 }
 
 /**
@@ -71,9 +90,9 @@ export function explainProration(
   of: Decimal,
   slice: Period,
   reference: Period,
+  { part_ms, whole_ms }: TimeShare,
   amount: Decimal,
 ): ExplanationStepOf<'proration'> {
-  const { part_ms, whole_ms } = timeShare(slice, reference);
   return {
     step: 'proration',
     rule: 'billing 5.1',

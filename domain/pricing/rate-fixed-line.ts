@@ -9,7 +9,7 @@ import {
   explainProration,
   isWhole,
   prorate,
-  timeShare,
+  sliceShare,
   type ChargeCell,
   type ProrationBehavior,
 } from './proration.ts';
@@ -49,10 +49,10 @@ export function rateFixedLine(input: FixedLineInput): RatedLine {
   const period = servicePeriod(input.cell);
   if ('reference' in input.cell) {
     const slice = chargedSlice(input.cell, input.proration_behavior);
-    const share = timeShare(slice, input.cell.reference);
+    const share = sliceShare(slice, input.cell);
     if (!isWhole(share)) {
       unrounded = prorate(rating.amount, share);
-      steps.push(explainProration(rating.amount, slice, input.cell.reference, unrounded));
+      steps.push(explainProration(rating.amount, slice, input.cell.reference, share, unrounded));
     }
   }
 

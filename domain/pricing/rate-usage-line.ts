@@ -33,6 +33,7 @@ import type { PriceTerms } from './price.ts';
 import {
   chargedSlice,
   isWhole,
+  sliceShare,
   timeShare,
   type ChargeCell,
   type ProrationBehavior,
@@ -174,7 +175,9 @@ function lineCommitment(
   }
   assert(!terms.windowed, 'a windowed commitment needs its windows');
   const slice = chargedSlice(input.cell, input.proration_behavior);
-  const share = timeShare(slice, input.cell.reference);
+  // A period of the calendar that has a pause in it is whole, unless its parts are charged.
+  const isCut = input.proration_behavior === 'create_prorations' || input.cell.idle?.lengthens;
+  const share = isCut ? sliceShare(slice, input.cell) : timeShare(slice, input.cell.reference);
   return commitForPeriod(terms, input.price.model, ratedUnits, isWhole(share) ? null : share);
 }
 

@@ -3,17 +3,22 @@ import type { UsageWindow } from '../time/usage-windows.ts';
 import type { UsageQuestion, UsageReplies } from '../metering/usage-question.ts';
 import { decimal, decimalText, sum } from '../money.ts';
 import type { BillingSchedule } from '../time/billing-periods.ts';
-import { chargeCells } from '../time/charge-cells.ts';
-import { epochMs, type Instant, type Period } from '../time/instant.ts';
+import { epochMs, intersection, type Instant, type Period } from '../time/instant.ts';
+import { pausedCells, pausedMs, type IdleTime } from '../time/paused-cells.ts';
 import { windowsWithin } from '../time/usage-windows.ts';
 import type { BillingPeriod, Cadence } from './cadence.ts';
 import type { CommitmentTerms } from './commitment.ts';
 import type { CommitmentWindow } from './line-commitment.ts';
+import { lengthMs } from './proration.ts';
 import { commitmentReach } from './validate-commitment.ts';
 
 /** Inputs that decide how the usage of a line is measured in one charge cell. */
 export interface MeasuredLine {
   readonly service: Period;
+  /** The charge cell without the cuts of the line. */
+  readonly cell: Period;
+  /** Pauses in the cell; absent without one. */
+  readonly idle?: IdleTime | undefined;
   /** Bucket size of the price, else of the meter. Null means no windows. */
   readonly bucket: UsageWindow | null;
   readonly commitment: CommitmentTerms | null;
@@ -77,23 +82,49 @@ export function commitmentWindows(
   return windows.filter(({ service }) => epochMs(service.start) < epochMs(until));
 }
 
-function bucketWindows({ bucket, commitment, service }: MeasuredLine): CommitmentWindow[] | null {
+function bucketWindows({
+  bucket,
+  commitment,
+  service,
+  idle,
+}: MeasuredLine): CommitmentWindow[] | null {
   if (bucket === null || !commitment!.windowed) return null;
-  return windowsWithin(bucket, service).map(({ window_start, window_end, start, end }) => ({
-    grid: { start: window_start, end: window_end },
-    service: { start, end },
-  }));
+  const windows = windowsWithin(bucket, service).map(
+    ({ window_start, window_end, start, end }): CommitmentWindow => ({
+      grid: { start: window_start, end: window_end },
+      service: { start, end },
+    }),
+  );
+  // The clock of a bucket does not move with a pause.
+  return withoutPaused(windows, idle === undefined ? undefined : { ...idle, lengthens: false });
+}
+
+/** The windows that are not wholly in a pause, each with the pauses in it. */
+function withoutPaused(
+  windows: readonly CommitmentWindow[],
+  idle: IdleTime | undefined,
+): CommitmentWindow[] {
+  if (idle === undefined) return [...windows];
+  return windows.flatMap((window) => {
+    const paused = pausedMs(window.service, idle.times);
+    if (paused === 0) return [window];
+    return paused < lengthMs(window.service) ? [{ ...window, idle }] : [];
+  });
 }
 
 /** Windows of the duration of the commitment. With a bucketed price only if `besideBucket`. */
 function durationWindows(line: MeasuredLine, besideBucket = false): CommitmentWindow[] | null {
-  const { commitment, charge, service, schedule } = line;
+  const { commitment, charge, service, schedule, cell, idle } = line;
   if (commitment === null || commitment.windowed || commitment.duration === null) return null;
   if (line.bucket !== null && !besideBucket) return null;
   if (commitmentReach(commitment, charge) !== 'windows') return null;
   const unit = commitment.duration as Exclude<BillingPeriod, 'ONETIME'>;
-  const cells = chargeCells(schedule, { billing_period: unit, billing_period_count: 1 }, service);
-  return cells.map(({ reference, cell }) => ({ grid: reference, service: cell }));
+  const cadence = { billing_period: unit, billing_period_count: 1 };
+  const windows = pausedCells(schedule, cadence, cell, idle?.times ?? []).flatMap((own) => {
+    const cut = intersection(own.cell, service.start, service.end);
+    return cut === null ? [] : [{ grid: own.reference, service: cut }];
+  });
+  return withoutPaused(windows, idle);
 }
 
 /** Key of the query for the whole service. */

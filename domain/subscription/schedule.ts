@@ -1,5 +1,5 @@
 import { anchorAfterTrial } from '../time/billing-anchor.ts';
-import { periodContaining, type BillingSchedule } from '../time/billing-periods.ts';
+import { billingPeriods, periodContaining, type BillingSchedule } from '../time/billing-periods.ts';
 import { earlierOf, intersection, type Instant, type Period } from '../time/instant.ts';
 
 /** What a subscription had before one of its plan changes (billing 14.2). */
@@ -80,13 +80,50 @@ function scheduleOfPart(
  * paid time.
  */
 export function paidPeriodAt(subscription: ScheduledSubscription, at: Instant): Period | null {
-  const period = periodContaining(paidSchedule(subscription, at), at);
+  const period =
+    longerPeriodAt(subscription, at) ?? periodContaining(paidSchedule(subscription, at), at);
   const restart = restartsOf(subscription).find(({ until }) => until > at);
   return period && { start: period.start, end: earlierOf(period.end, restart?.until ?? null) };
 }
 
+/** A period that pauses made longer ends with the anchor that they moved (billing 12.4); null for any other. */
+export function longerPeriodAt(subscription: ScheduledSubscription, at: Instant): Period | null {
+  const { billing_anchor, end_date, earlier_anchors } = subscription;
+  if (earlier_anchors.length === 0) return null;
+  const moves = [...restartsOf(subscription), ...earlier_anchors].sort((left, right) =>
+    left.until < right.until ? -1 : 1,
+  );
+  const anchors = [...moves.slice(1), { billing_anchor }];
+  const periods = moves.map(({ until }, index) => ({
+    start: until,
+    end: anchors[index]!.billing_anchor,
+  }));
+  const found = periods.find(({ start, end }) => start <= at && at < end);
+  if (found === undefined || (end_date !== null && at >= end_date)) return null;
+  return { start: found.start, end: earlierOf(found.end, end_date) };
+}
+
+/** A billing period in a part of a time, with the schedule that the periods of the part follow. */
+export interface ScheduledPeriod {
+  readonly schedule: BillingSchedule;
+  readonly part: Period;
+  readonly period: Period;
+}
+
+/** The billing periods that overlap a time, oldest first, not cut by its bounds. */
+export const periodsWithin = (
+  subscription: ScheduledSubscription,
+  time: Period,
+): ScheduledPeriod[] =>
+  schedulesWithin(subscription, time).flatMap(({ schedule, part }) => {
+    const longer = longerPeriodAt(subscription, part.start);
+    const others = billingPeriods(schedule, longer?.end ?? part.start, part.end);
+    const periods = longer === null ? others : [longer, ...others];
+    return periods.map((period) => ({ schedule, part, period }));
+  });
+
 /** The parts of a time, oldest first, each with the schedule that its periods follow. */
-export function schedulesWithin(
+function schedulesWithin(
   subscription: ScheduledSubscription,
   time: Period,
 ): { readonly schedule: BillingSchedule; readonly part: Period }[] {

@@ -18,8 +18,17 @@ export type Change =
   | { readonly kind: 'attach'; readonly day: number }
   /** One addon less from the end of the period on. */
   | { readonly kind: 'detach'; readonly day: number }
-  /** Paused from the day on, for so many days. */
-  | { readonly kind: 'pause'; readonly day: number; readonly days: number }
+  /** Paused from the day on, for so many days; some days after it, in the same period, something else changes. */
+  | {
+      readonly kind: 'pause';
+      readonly day: number;
+      readonly days: number;
+      readonly then: {
+        readonly days: number;
+        readonly change:
+          { readonly kind: 'seats'; readonly seats: number } | { readonly kind: 'stop' };
+      } | null;
+    }
   /** Ends with the period, or on the day. */
   | { readonly kind: 'cancel'; readonly day: number }
   | { readonly kind: 'stop'; readonly day: number };
@@ -88,6 +97,11 @@ export interface Told {
   readonly units: Readonly<Record<MeterName, number>>;
 }
 
+/** A tariff, from and until when. */
+type Span = readonly [Tariff, number, number];
+/** From when until when usage does not count. */
+type Unused = readonly [number, number] | null;
+
 const cents = (value: Decimal) => value.toDecimalPlaces(2, Decimal.ROUND_HALF_UP);
 const zero = new Decimal(0);
 const total = (rows: readonly Decimal[]) => rows.reduce((sum, row) => sum.plus(row), zero);
@@ -117,10 +131,11 @@ export function tell(life: Life, uses: readonly Use[]): Told {
     cents(new Decimal(TARIFFS[plan]!.seat).times(seats)),
     ...Array.from({ length: addons }, () => new Decimal(ADDON)),
   ];
-  const usageOf = (tariff: Tariff, from: number, to: number) =>
+  const usageOf = (tariff: Tariff, from: number, to: number, unused: Unused = null) =>
     METERS.map((meter) => {
       const quantity = uses
         .filter((use) => use.meter === meter && use.at >= from && use.at < to)
+        .filter(({ at }) => unused === null || at < unused[0] || at >= unused[1])
         .reduce((sum, { value }) => sum + value, 0);
       units[meter] += quantity;
       return charge(tariff, meter, quantity);
@@ -148,15 +163,29 @@ export function tell(life: Life, uses: readonly Use[]): Told {
     }
     let end = planned;
     let arrears = [support];
-    let spans: (readonly [Tariff, number, number])[] = [[tariff, start, end]];
+    let spans: Span[] = [[tariff, start, end]];
+    let unused: Unused = null;
     if (change.kind === 'pause') {
       const length = change.days * DAY;
       end += length;
       [anchor, sinceAnchor] = [end, 0];
-      spans = [
-        [tariff, start, at],
-        [tariff, at + length, end],
-      ];
+      // The usage of the pause is not that of the period, which is one for tiers and packages.
+      unused = [at, at + length];
+      spans = [[tariff, start, end]];
+      if (change.then !== null) {
+        const later = at + length + change.then.days * DAY;
+        const before = part(seatFee(seats), later, end);
+        if (change.then.change.kind === 'stop') {
+          const active = cents(support.times(later - start - length).div(planned - start));
+          bounds.push(later);
+          bill(month, [active, ...usageOf(tariff, start, later, unused)]);
+          const back = Array.from({ length: addons }, () => part(new Decimal(ADDON), later, end));
+          credited = credited.plus(total([before, ...back]));
+          break;
+        }
+        seats = change.then.change.seats;
+        bill(month, [part(seatFee(seats), later, end), before.neg()]);
+      }
     }
     if (change.kind === 'seats') {
       const before = part(seatFee(seats), at, end);
@@ -180,7 +209,7 @@ export function tell(life: Life, uses: readonly Use[]): Told {
     }
     if (change.kind === 'detach') addons -= 1;
     bounds.push(end);
-    const usage = spans.flatMap(([own, from, to]) => usageOf(own, from, to));
+    const usage = spans.flatMap(([own, from, to]) => usageOf(own, from, to, unused));
     const isLast = change.kind === 'cancel';
     bill(month, [...arrears, ...usage], isLast ? [] : fees());
     if (isLast) break;

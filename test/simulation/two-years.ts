@@ -183,9 +183,19 @@ class Years {
           await this.#send(customer, [{ meter: 'calls', at: start - DAY * 3, value: 7 }]);
       };
       if (change.kind !== 'pause') return [[at, step]];
+      const resumed = at + change.days * DAY;
+      const { then } = change;
       return [
         [at, step],
-        [at + change.days * DAY, () => this.#ok(`${path}/resume`, {})],
+        [resumed, () => this.#ok(`${path}/resume`, {})],
+        ...(then === null
+          ? []
+          : [
+              [
+                resumed + then.days * DAY,
+                () => this.#change(lived, path, { ...then.change, day: change.day }),
+              ] as [number, () => Promise<unknown>],
+            ]),
       ];
     });
   }

@@ -5,9 +5,9 @@ import { subscriptionsOwning } from '../../../domain/metering/attribution.ts';
 import { versionToShow } from '../../../domain/metering/version-for-period.ts';
 import type { PriceTerms } from '../../../domain/pricing/price.ts';
 import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
-import { schedulesWithin } from '../../../domain/subscription/schedule.ts';
-import { billingPeriods } from '../../../domain/time/billing-periods.ts';
+import { periodsWithin } from '../../../domain/subscription/schedule.ts';
 import { epochMs, intersection, type Period } from '../../../domain/time/instant.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { SelectedUsage } from '../../../domain/pricing/filter-values.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import {
@@ -57,6 +57,8 @@ export interface AnalyticsSubject {
   readonly stretches: readonly SubjectStretch[];
   /** The queries and charges of an invoice, per charge cell; empty without a line. */
   readonly charges: readonly PeriodCharge[];
+  /** Pauses of the subscription, in order of time. */
+  readonly pauses: readonly PausedTime[];
   /** All coupons of the subscription, including those of its other lines. */
   readonly coupons: readonly CouponAssociation[];
   /** Usage of earlier periods that counts against commitments of the subscription's lines. */
@@ -111,6 +113,7 @@ export async function bareMeters(
       stretches: [whole],
       charges: [],
       coupons: [],
+      pauses: [],
       committedUsage: [],
       timezone,
     };
@@ -161,6 +164,7 @@ export async function usageLines(
             stretches,
             charges: own,
             coupons,
+            pauses: sources.pauses.get(subscription.id) ?? [],
             committedUsage: sources.committedUsage.get(subscription.id) ?? [],
             timezone: subscription.customer_timezone,
           },
@@ -181,10 +185,7 @@ function chargesInRange(
     ({ price_type, meter_id }) => price_type === 'USAGE' && meter_id !== null,
   );
   const { trial_end, cancelled_at } = subscription;
-  const periods = schedulesWithin(subscription, range).flatMap(({ schedule, part }) =>
-    billingPeriods(schedule, part.start, part.end).map((period) => ({ schedule, part, period })),
-  );
-  return periods.flatMap(({ schedule, part, period }) => {
+  return periodsWithin(subscription, range).flatMap(({ schedule, part, period }) => {
     const asked = intersection(period, part.start, part.end);
     const paid = asked && intersection(asked, trial_end ?? asked.start, cancelled_at);
     if (paid === null) return [];

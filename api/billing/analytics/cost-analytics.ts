@@ -204,6 +204,7 @@ async function pricedMeters(
       charges: [],
       coupons: [],
       committedUsage: [],
+      pauses: [],
       timezone,
     };
     return [{ price, subject }];

@@ -10,8 +10,7 @@ import {
 import type { UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
 import { decimal } from '../../../domain/money.ts';
 import type { QuotaWindow } from '../../../domain/pricing/quota-share.ts';
-import { paidSchedule } from '../../../domain/subscription/schedule.ts';
-import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
+import { quotaScheduleAt } from '../../../domain/subscription/reset-schedule.ts';
 import { epochMs, laterOf, type Period } from '../../../domain/time/instant.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
@@ -20,7 +19,7 @@ import { groupBy } from '../../conventions/group-by.ts';
 export interface RunningQuotas {
   readonly subscription_id: string;
   readonly grants: readonly QuotaGrant[];
-  readonly schedule: BillingSchedule;
+  readonly schedule: ReturnType<typeof quotaScheduleAt>;
   readonly cycle: Period;
 }
 
@@ -32,7 +31,7 @@ export function runningQuotas(
 ): RunningQuotas[] {
   return [...groupBy(quotas, ({ subscription_id }) => subscription_id)].map(([id, sources]) => {
     const subscription = subscriptions.get(id)!;
-    const schedule = paidSchedule(subscription, at);
+    const schedule = quotaScheduleAt(subscription, at);
     const { start, end } = quotaCycle(schedule, at);
     const from = schedule.start_date <= at ? schedule.start_date : subscription.start_date;
     return {

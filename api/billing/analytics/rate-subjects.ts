@@ -29,19 +29,13 @@ export function rateSubjects(
   const bySubscription = groupBy(sold, ({ subscription }) => subscription!);
   const rated = [...bySubscription].flatMap(([subscription, own]) => {
     const { proration_behavior } = subscription;
+    const { committedUsage: earlier, coupons, pauses } = own[0]!;
+    const context = { subscription, proration_behavior, earlier, pauses, until: null };
     const all = own.flatMap((subject) => subject.charges);
     const charges = scope === 'whole' ? all : withoutCommitments(all);
     const byPeriod = groupBy(charges, ({ period }) => period.start);
     return [...byPeriod.values()].flatMap((invoiced) =>
-      discounted(
-        subscription,
-        rateCharges(
-          { subscription, proration_behavior, earlier: own[0]!.committedUsage, until: null },
-          invoiced,
-          answers,
-        ),
-        own[0]!.coupons,
-      ),
+      discounted(subscription, rateCharges(context, invoiced, answers), coupons),
     );
   });
   return groupBy(rated, ({ line }) => subjectOf.get(line.id)!);

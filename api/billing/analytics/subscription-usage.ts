@@ -18,6 +18,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { priceAnswers } from '../../catalog/prices/repository.ts';
 import { positionInTerm } from '../computing/term-ledger.ts';
 import { subscriptionLedger } from '../computing/subscription-commitments.ts';
+import { pausedTimes } from '../records/pause-repository.ts';
 import { committedUsage } from '../records/subscription-invoice-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { ratingAsks } from './analytics-figures.ts';
@@ -152,6 +153,7 @@ async function usedInTerm(db: Db, subscription: SubscriptionRow, start: string):
   return positionInTerm(subscription, {
     duration: subscription.commitment_duration,
     commitment: decimal(subscription.commitment_amount),
+    pauses: (await pausedTimes(db, subscription, [subscription.id])).get(subscription.id) ?? [],
     ledger: subscriptionLedger(stored),
     period: { start, end: start },
     proration_behavior: 'none',

@@ -17,11 +17,15 @@ import type { Decimal } from '../../../domain/money.ts';
 import { compareLength } from '../../../domain/pricing/cadence.ts';
 import {
   isWhole,
-  timeShare,
+  sliceShare,
   type ChargeCell,
   type ProrationBehavior,
 } from '../../../domain/pricing/proration.ts';
-import { resetScheduleAt } from '../../../domain/subscription/reset-schedule.ts';
+import {
+  pausedResetWindows,
+  resetScheduleAt,
+} from '../../../domain/subscription/reset-schedule.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import type { BilledLine } from './billing-sources.ts';
@@ -40,6 +44,8 @@ export interface AllowanceFacts {
   readonly line: BilledLine;
   /** Entitlements of the subscription to features of the line's meter, as they were at the end of the period. */
   readonly entitlements: readonly EntitlementSource[];
+  /** Pauses of the subscription, in order of time. */
+  readonly pauses: readonly PausedTime[];
 }
 
 /**
@@ -61,6 +67,12 @@ export function cellAllowance(
     usage_reset_period,
     schedule: resetScheduleAt(facts.subscription, usage_reset_period, cell.cell.start),
     charge_period: cell.cell,
+    windows: pausedResetWindows(
+      facts.subscription,
+      usage_reset_period,
+      cell.cell.start,
+      facts.pauses,
+    ),
   };
   const line: AllowanceLine = {
     line_id: query.key,
@@ -107,13 +119,13 @@ function entitlementDuring(
 function limitIn(
   { proration_behavior, line }: AllowanceFacts,
   granted: EffectiveEntitlement,
-  { reference, cell }: ChargeCell,
+  { reference, cell, idle }: ChargeCell,
 ): Decimal | null {
   const reset = granted.usage_reset_period;
   if (proration_behavior === 'none' || reset === 'NEVER') return granted.usage_limit;
   const isPerCell =
     reset === null || compareLength({ billing_period: reset, billing_period_count: 1 }, line) >= 0;
-  const share = timeShare(cell, reference);
+  const share = sliceShare(cell, { reference, ...(idle?.lengthens ? { idle } : {}) });
   return isPerCell && !isWhole(share) ? stubLimit(granted, share) : granted.usage_limit;
 }
 

@@ -4,7 +4,7 @@ import type { Customer } from '../../../schemas/customer.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
 import { priceTerms, type PriceTerms } from '../../../domain/pricing/price.ts';
 import { payerOf, type PooledCustomer } from '../../../domain/subscription/hierarchy.ts';
-import type { PausedTime } from '../../../domain/subscription/paused-time.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import {
   meterVersionsOf,

@@ -13,6 +13,7 @@ import type { BillingInvoiceConfig } from './invoice-config.ts';
 import { invoiceLine, newInvoice, type Computing } from './invoice-record.ts';
 import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
 import { withPinnedAdvances } from './pinned-advances.ts';
+import { pausesOf } from './plan-charges.ts';
 import { rateCharges, waiveForTrial, type QuestionedCharge } from './rate-charges.ts';
 import { dueOn, NO_CREDITS, settle } from './settle.ts';
 import {
@@ -150,11 +151,13 @@ function ratedPart(
     (entry) => entry.invoice_id !== target.invoice?.id && entry.invoice_id !== target.replaces,
   );
   const until = target.period.end > at ? at : null;
-  const rated = rateCharges({ ...target, earlier, until }, charges, usage?.answers ?? new Map());
+  const pauses = pausesOf(target, sources);
+  const context = { ...target, earlier, pauses, until };
+  const rated = rateCharges(context, charges, usage?.answers ?? new Map());
   const shown =
     target.billing_reason === 'SUBSCRIPTION_TRIAL_START'
       ? { charges: waiveForTrial(rated, target.period), committed_usage: [] }
-      : commitCharges(target, rated, earlier);
+      : commitCharges(target, rated, earlier, pauses);
   return { ...shown, target };
 }
 

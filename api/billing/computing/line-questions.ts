@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { BillingError } from '../../../domain/errors.ts';
-import type { UsageAnswers, UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
+import type {
+  ExcludedDuring,
+  UsageAnswers,
+  UsageQuery,
+  UsageRow,
+} from '../../../domain/metering/usage.ts';
 import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
 import {
@@ -24,6 +29,8 @@ import {
 } from '../../../domain/pricing/usage-measure.ts';
 import { pooledDuring, type PooledCustomer } from '../../../domain/subscription/hierarchy.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { earlierOf } from '../../../domain/time/instant.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { UsageAsk } from '../../usage/quantities/ask-usage.ts';
@@ -64,6 +71,8 @@ export interface UsageLine {
   readonly external_customer_id: string;
   /** Other customers whose usage counts for the subscription (billing 16). */
   readonly pool: readonly PooledCustomer[];
+  /** Pauses of the subscription: their usage does not count (billing 12.3). */
+  readonly pauses: readonly PausedTime[];
   readonly versions: readonly MeterVersionRecord[];
   readonly proration_behavior: ProrationBehavior;
   /** Entitlements of the subscription to features of the line's meter, as they were at the end of the period. */
@@ -82,6 +91,8 @@ export function lineQuestion(usage: UsageLine, cell: ChargeCell): LineQuestion {
   const query = usageQuery(usage, selected, version);
   const measured: MeasuredLine = {
     service: cell.service,
+    cell: cell.cell,
+    idle: cell.idle,
     bucket: query.window,
     commitment: commitmentTerms(usage.line),
     charge: usage.line,
@@ -184,7 +195,7 @@ const editNotComplete = (
   );
 
 function usageQuery(
-  { subscription, line, external_customer_id, pool }: UsageLine,
+  { subscription, line, external_customer_id, pool, pauses }: UsageLine,
   selected: SelectedUsage,
   version: MeterVersionRecord,
 ): UsageQuery {
@@ -206,11 +217,26 @@ function usageQuery(
     end: selected.end,
     filter_values: selected.filter_values,
     excluded_filter_values: selected.excluded_filter_values,
-    excluded_during: [...selected.excluded_during, ...pooled.excluded_during],
+    excluded_during: [
+      ...selected.excluded_during,
+      ...pooled.excluded_during,
+      ...unusedDuring(pauses, selected.end),
+    ],
     group_by: isGrouped ? [aggregation.group_by!] : [],
     window,
   };
 }
+
+/** Pauses that begin before `end`. A counter that is older than the question leaves out all of them. */
+const unusedDuring = (pauses: readonly PausedTime[], end: string): ExcludedDuring[] =>
+  pauses
+    .filter(({ start }) => start < end)
+    .map((pause) => ({
+      start: pause.start,
+      end: earlierOf(end, pause.end),
+      filter_values: {},
+      external_customer_ids: null,
+    }));
 
 /** The price's bucket, else the meter's; MONTH windows follow the billing anchor (billing 2.4). */
 function usageWindow(

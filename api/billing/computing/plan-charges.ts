@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Charge, InvoiceScope } from '../../../domain/subscription/charges.ts';
-import { chargesAroundPauses, type PausedTime } from '../../../domain/subscription/paused-time.ts';
+import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { isRestart, paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { sourcesOfPeriod } from '../../catalog/entitlements/entitlement-sources.ts';
 import type { BilledLine, BillingSources } from './billing-sources.ts';
@@ -32,7 +33,10 @@ export function planCharges(
 }
 
 /** Pauses of the subscription. The one that ends with this invoice has ended, although it is not stored so yet. */
-function pausesOf({ subscription, period }: InvoiceTarget, sources: BillingSources) {
+export function pausesOf(
+  { subscription, period }: Pick<InvoiceTarget, 'subscription' | 'period'>,
+  sources: BillingSources,
+): readonly PausedTime[] {
   const pauses = sources.pauses.get(subscription.id) ?? [];
   if (subscription.subscription_status !== 'active') return pauses;
   return pauses.map(({ start, end }) => ({ start, end: end ?? period.start }));
@@ -98,6 +102,7 @@ export function usageLineOf(
     ),
     external_customer_id: customer.external_id,
     pool: sources.pools.get(subscription.id) ?? [],
+    pauses: pausesOf(target, sources),
     versions: sources.meterVersions.get(line.meter_id ?? '') ?? [],
     period_start: period.start,
     purpose,

@@ -15,8 +15,7 @@ import { decimal } from '../../../domain/money.ts';
 import type { ChargeCell } from '../../../domain/pricing/proration.ts';
 import type { QuotaShare } from '../../../domain/pricing/quota-share.ts';
 import { commitmentWindows, type MeasuredLine } from '../../../domain/pricing/usage-measure.ts';
-import { paidSchedule } from '../../../domain/subscription/schedule.ts';
-import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
+import { quotaScheduleAt } from '../../../domain/subscription/reset-schedule.ts';
 import { earlierOf, epochMs, isoText, laterOf } from '../../../domain/time/instant.ts';
 import { windowGrid } from '../../../domain/time/usage-windows.ts';
 import { groupBy } from '../../conventions/group-by.ts';
@@ -25,7 +24,7 @@ import type { AllowanceFacts } from './allowances.ts';
 /** The quotas for windows of time that a charge cell of a line competes for, and the query of its usage by time. */
 export interface CellQuota {
   readonly sources: readonly EntitlementSource[];
-  readonly schedule: BillingSchedule;
+  readonly schedule: ReturnType<typeof quotaScheduleAt>;
   /** Lines with the same filters are one stream. */
   readonly stream: string;
   /** From the start of the cycle of the subscription: earlier usage decides which windows are open. */
@@ -51,7 +50,7 @@ export function cellQuota(
 ): CellQuota | null {
   const sources = quotaSources(sourcesDuring(entitlements, service));
   if (sources.length === 0 || !isCountable(countedMeter(spec))) return null;
-  const schedule = paidSchedule(subscription, service.start);
+  const schedule = quotaScheduleAt(subscription, service.start);
   const cycle = quotaCycle(schedule, service.start);
   const start = earlierOf(laterOf(cycle.start, schedule.start_date), service.start);
   return {

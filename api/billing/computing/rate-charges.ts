@@ -13,6 +13,7 @@ import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import { commitmentWindows } from '../../../domain/pricing/usage-measure.ts';
 import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import type { Period } from '../../../domain/time/instant.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { QuotaShare } from '../../../domain/pricing/quota-share.ts';
 import type { AllowanceShare } from '../../../domain/pricing/allowance.ts';
 import { groupBy } from '../../conventions/group-by.ts';
@@ -40,6 +41,8 @@ export interface RatedCharge {
 export interface RatedFor extends Pick<InvoiceTarget, 'subscription' | 'proration_behavior'> {
   /** Usage that earlier periods counted against commitments of several periods. */
   readonly earlier: readonly CommittedUsage[];
+  /** Pauses of the subscription, in order of time. */
+  readonly pauses: readonly PausedTime[];
   /** Windows of a commitment that begin later do not count yet (billing 6.2); null means all count. */
   readonly until: string | null;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { decimal, decimalText } from '../../../domain/money.ts';
 import type { TermLedgerEntry } from '../../../domain/pricing/commitment-term.ts';
-import { isWhole, timeShare, type TimeShare } from '../../../domain/pricing/proration.ts';
+import { isWhole, sliceShare, type TimeShare } from '../../../domain/pricing/proration.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import {
   commitSubscription,
@@ -12,8 +12,8 @@ import {
 import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { byText } from '../../../domain/text-order.ts';
-import { chargeCells } from '../../../domain/time/charge-cells.ts';
 import type { Period } from '../../../domain/time/instant.ts';
+import { idleIn, pausedCells, type PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { CommittedUsage } from '../../../schemas/invoice.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import type { RatedCharge } from './rate-charges.ts';
@@ -44,6 +44,7 @@ export function commitCharges(
   target: InvoiceTarget,
   rated: readonly RatedCharge[],
   earlier: readonly CommittedUsage[],
+  pauses: readonly PausedTime[],
 ): CommittedCharges {
   const { subscription, covers } = target;
   const ofLines = rated.flatMap(({ line, rated: row }) =>
@@ -63,7 +64,7 @@ export function commitCharges(
   const pooled = rated
     .filter(isUsage)
     .toSorted((left, right) => byText(meterOf(left), meterOf(right)));
-  const scope = scopeOf(target, period, terms, earlier);
+  const scope = scopeOf(target, period, { terms, earlier, pauses });
   const { currency } = subscription;
   const found = commitSubscription(
     pooled.map((charge) => charge.rated),
@@ -115,19 +116,27 @@ const meterOf = ({ line }: RatedCharge): string => line.meter_display_name ?? ''
 function scopeOf(
   { subscription, proration_behavior }: InvoiceTarget,
   period: Period,
-  terms: SubscriptionCommitmentTerms,
-  earlier: readonly CommittedUsage[],
+  {
+    terms,
+    earlier,
+    pauses,
+  }: {
+    readonly terms: SubscriptionCommitmentTerms;
+    readonly earlier: readonly CommittedUsage[];
+    readonly pauses: readonly PausedTime[];
+  },
 ): SubscriptionCommitmentScope {
   const { commitment_duration: duration } = subscription;
   const reach = commitmentReach({ windowed: false, duration }, subscription);
   assert(reach !== 'windows', 'a commitment of the subscription covers a period or more');
   if (reach === 'period') {
-    const share = proration_behavior === 'none' ? null : stubShare(subscription, period);
+    const share = proration_behavior === 'none' ? null : stubShare(subscription, period, pauses);
     return { scope: 'period', share };
   }
   const position = positionInTerm(subscription, {
     duration,
     commitment: terms.amount,
+    pauses,
     ledger: subscriptionLedger(earlier),
     period,
     proration_behavior,
@@ -142,10 +151,17 @@ export const subscriptionLedger = (earlier: readonly CommittedUsage[]): TermLedg
     .map(({ period_start, base_usage }) => ({ period_start, base_usage: decimal(base_usage) }));
 
 /** The part of the billing period that a stub covers; null for a whole period. */
-function stubShare(subscription: InvoiceTarget['subscription'], period: Period): TimeShare | null {
-  const cells = chargeCells(paidSchedule(subscription, period.start), subscription, period);
+function stubShare(
+  subscription: InvoiceTarget['subscription'],
+  period: Period,
+  pauses: readonly PausedTime[],
+): TimeShare | null {
+  const schedule = paidSchedule(subscription, period.start);
+  const cells = pausedCells(schedule, subscription, period, pauses);
   const [only] = cells;
   if (only === undefined || cells.length > 1) return null;
-  const share = timeShare(only.cell, only.reference);
+  const { cell, reference } = only;
+  const idle = idleIn(schedule, reference, pauses);
+  const share = sliceShare(cell, { reference, ...(idle === undefined ? {} : { idle }) });
   return isWhole(share) ? null : share;
 }

@@ -8,7 +8,9 @@ import { longTermSchedule } from '../../../domain/subscription/schedule.ts';
 import type { ChargeCell } from '../../../domain/pricing/proration.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import type { TermPosition } from '../../../domain/pricing/term-commitment.ts';
+import { unpausedTime } from '../../../domain/subscription/unpaused-time.ts';
 import { earlierOf, type Period } from '../../../domain/time/instant.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { CommittedUsage } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BilledLine } from './billing-sources.ts';
@@ -27,7 +29,7 @@ export const ledgerNameOf = ({ price }: Pick<BilledLine, 'price'>): string =>
 export interface TermLedger {
   /** The position of a charge cell in its term; `commitment` is that of a whole term. */
   position(
-    context: Pick<InvoiceTarget, 'subscription' | 'proration_behavior'>,
+    context: Pick<InvoiceTarget, 'subscription' | 'proration_behavior'> & Paused,
     commitment: { readonly commitment: Decimal },
     cell: Pick<ChargeCell, 'cell'>,
   ): TermPosition;
@@ -46,8 +48,9 @@ export function termLedger(earlier: readonly CommittedUsage[], line: BilledLine)
       ]),
   );
   return {
-    position: ({ subscription, proration_behavior }, { commitment }, { cell }) =>
+    position: ({ subscription, proration_behavior, pauses }, { commitment }, { cell }) =>
       positionInTerm(subscription, {
+        pauses,
         duration: line.commitment_duration,
         commitment,
         ledger: [...known.values()],
@@ -61,20 +64,34 @@ export function termLedger(earlier: readonly CommittedUsage[], line: BilledLine)
   };
 }
 
-/** The position of a period in the term of a commitment of the subscription or of one of its lines. */
+interface Paused {
+  /** Pauses of the subscription, in order of time. */
+  readonly pauses: readonly PausedTime[];
+}
+
+/**
+ * The position of a period in the term of a commitment of the subscription or of one of its lines. Terms are counted
+ * in the time without pauses (billing 12.4).
+ */
 export function positionInTerm(
   subscription: SubscriptionRow,
-  input: Omit<Parameters<typeof termPosition>[0], 'term' | 'ends_at'> & {
-    readonly duration: BilledLine['commitment_duration'];
-  },
+  input: Omit<Parameters<typeof termPosition>[0], 'term' | 'ends_at'> &
+    Paused & { readonly duration: BilledLine['commitment_duration'] },
 ): TermPosition {
-  const { duration, ...rest } = input;
+  const { duration, pauses, ...rest } = input;
   const unit = duration as Parameters<typeof termAt>[1];
-  return termPosition({
+  const time = unpausedTime(subscription, pauses);
+  const period = { start: time.of(rest.period.start), end: time.of(rest.period.end) };
+  const ends_at = endOf(subscription);
+  const position = termPosition({
     ...rest,
-    term: termAt(termSchedule(subscription), unit, rest.period.start),
-    ends_at: endOf(subscription),
+    period,
+    ledger: rest.ledger.map((entry) => ({ ...entry, period_start: time.of(entry.period_start) })),
+    term: termAt(termSchedule(subscription), unit, period.start),
+    ends_at: ends_at === null ? null : time.of(ends_at),
   });
+  const { start, end } = position.term;
+  return { ...position, term: { start: time.back(start), end: time.back(end) } };
 }
 
 /** Terms keep the anchor that the subscription had before its plan changes (billing 14.2). */

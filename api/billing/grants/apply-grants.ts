@@ -1,9 +1,8 @@
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { BillingError } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
-import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { paidPeriodAt } from '../../../domain/subscription/schedule.ts';
 import { moveGrantApplication } from '../../../domain/states/grant-application.ts';
-import { periodContaining } from '../../../domain/time/billing-periods.ts';
 import { earlierOf } from '../../../domain/time/instant.ts';
 import { assertWalletAccepts } from '../../../domain/wallet/credit-grant.ts';
 import {
@@ -242,7 +241,7 @@ class GrantRun {
     const left = end === null ? row : cancelledFrom(row, end);
     if (left !== row) return { ...left, next_attempt_at: this.at };
     const { subscription, at } = this;
-    const cell = periodContaining(paidSchedule(subscription, row.period_start), row.period_start);
+    const cell = paidPeriodAt(subscription, row.period_start);
     const timezone = subscription.customer_timezone;
     const expiry = grantExpiry(grant, row.period_start, timezone, cell?.end ?? null);
     const decision = decideApplication(subscription, expiry, row.deferrals, at);

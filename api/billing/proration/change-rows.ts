@@ -6,8 +6,9 @@ import type { ChargeCell, ProrationBehavior } from '../../../domain/pricing/pror
 import { rateFixedLine } from '../../../domain/pricing/rate-fixed-line.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
-import { chargeCells, serviceWindow } from '../../../domain/time/charge-cells.ts';
+import { serviceWindow } from '../../../domain/time/charge-cells.ts';
 import { intersection, type Period } from '../../../domain/time/instant.ts';
+import { idleIn, pausedCells, type PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import type { SettledRow } from '../records/subscription-change-repository.ts';
@@ -50,21 +51,28 @@ export interface ChangedRow {
 /**
  * The rows that an operation charges and credits now (billing 5.2, 5.3). For fixed fees in advance: a credit
  * for the unserved part of the cells that the old line paid, and a charge for the part that the new line
- * serves. A due one-time fee of an added line is charged in full (billing 3.1).
+ * serves. A due one-time fee of an added line is charged in full (billing 3.1). `pauses` are those of the subscription:
+ * the running period may be longer by them (12.4).
  */
 export function rowsOfChange(
   operation: ChangeOperation,
   settled: readonly SettledRow[],
+  pauses: readonly PausedTime[],
   at: string,
 ): ChangedRow[] {
+  const paused = { ...operation, pauses };
   return operation.swaps.flatMap((swap, index) => [
-    ...(swap.before === null ? [] : credits(operation, index, swap, swap.before, settled)),
-    ...(swap.after === null ? [] : charges(operation, index, swap, swap.after, at)),
+    ...(swap.before === null ? [] : credits(paused, index, swap, swap.before, settled)),
+    ...(swap.after === null ? [] : charges(paused, index, swap, swap.after, at)),
   ]);
 }
 
+interface PausedOperation extends ChangeOperation {
+  readonly pauses: readonly PausedTime[];
+}
+
 function credits(
-  operation: ChangeOperation,
+  operation: PausedOperation,
   swap: number,
   { effective_at, until = null }: LineSwap,
   line: BilledLine,
@@ -72,7 +80,7 @@ function credits(
 ): ChangedRow[] {
   if (line.billing_period === 'ONETIME') return [];
   const ofLine = settled.filter((row) => row.subscription_line_item_id === line.id);
-  const cells = cellsOf(operation.subscription, line);
+  const cells = cellsOf(operation.subscription, line, operation.pauses);
   return cells.flatMap((cell) => {
     const service = intersection(cell.service, cell.service.start, until);
     if (service === null) return [];
@@ -82,7 +90,7 @@ function credits(
       ...common(operation, effective_at, line),
       before: { price: line.terms, quantity: line.quantity },
       after: null,
-      cells: [{ reference: cell.reference, service, billed }],
+      cells: [{ ...cell, service, billed }],
     })
       .filter(({ amount }) => !amount.isZero())
       .map((rated) => ({
@@ -114,7 +122,7 @@ function taxOf(rows: readonly SettledRow[]) {
 }
 
 function charges(
-  operation: ChangeOperation,
+  operation: PausedOperation,
   swap: number,
   { effective_at }: LineSwap,
   line: BilledLine,
@@ -151,7 +159,7 @@ function charges(
     ...common(operation, effective_at, line),
     before: null,
     after: { price: line.terms, quantity: line.quantity },
-    cells: cellsOf(operation.subscription, line),
+    cells: cellsOf(operation.subscription, line, operation.pauses),
   }).map(charge);
 }
 
@@ -162,7 +170,7 @@ function advancesOf(
   proration_behavior: ProrationBehavior,
 ): readonly RatedLine[] {
   if (line.price_type !== 'FIXED' || line.invoice_cadence !== 'ADVANCE') return [];
-  const rows = cellsOf(subscription, line).map((cell) =>
+  const rows = cellsOf(subscription, line, []).map((cell) =>
     rateFixedLine({ price: line.terms, quantity: line.quantity, cell, proration_behavior }),
   );
   return groupLines(rows, subscription.line_item_grouping);
@@ -176,21 +184,25 @@ const common = (operation: ChangeOperation, effective_at: string, line: BilledLi
 });
 
 /** The charge cells of the running period, with the part that the line serves. */
-function cellsOf(subscription: SubscriptionRow, line: BilledLine): ChargeCell[] {
+function cellsOf(
+  subscription: SubscriptionRow,
+  line: BilledLine,
+  pauses: readonly PausedTime[],
+): ChargeCell[] {
   const { billing_period, billing_period_count } = line;
   if (billing_period === 'ONETIME') return [];
   const period = {
     start: subscription.current_period_start,
     end: subscription.current_period_end,
   };
-  const cells = chargeCells(
-    paidSchedule(subscription),
-    { billing_period, billing_period_count },
-    period,
-  );
+  const schedule = paidSchedule(subscription);
+  const cadence = { billing_period, billing_period_count };
+  const cells = pausedCells(schedule, cadence, period, pauses);
   return cells.flatMap(({ reference, cell }) => {
     const service = serviceWindow(cell, line);
-    return service === null ? [] : [{ reference, cell, service }];
+    if (service === null) return [];
+    const idle = idleIn(schedule, reference, pauses);
+    return [{ reference, cell, service, ...(idle?.lengthens ? { idle } : {}) }];
   });
 }
 

@@ -66,7 +66,7 @@ export async function settleChange(
     operation.swaps.flatMap(({ before }) => before?.id ?? []),
     from,
   );
-  const rated = rowsOfChange(operation, settled, at);
+  const rated = rowsOfChange(operation, settled, sources.pauses.get(subscription.id) ?? [], at);
   const target = targetOfChange(operation);
   const settlement = await settlementOf(db, scope, subscription.currency);
   const context = { deps, sources, target, settlement, at, user_id };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { movePause, type PauseRecordStatus } from '../../../domain/states/pause.ts';
-import type { PausedTime } from '../../../domain/subscription/paused-time.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { SubscriptionPause } from '../../../schemas/subscription-pause.ts';

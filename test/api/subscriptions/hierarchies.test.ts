@@ -198,8 +198,7 @@ describe('inherited subscriptions', () => {
     });
     expect(rows((await invoicesOf(parent)).at(-1))).toEqual([
       'Support 1 10 01-01..02-11',
-      'Calls 3 3 01-01..01-11',
-      'Calls 4 4 01-21..02-11',
+      'Calls 7 7 01-01..02-11',
     ]);
     const told = await eventsOf(world.api, child.id);
     expect(told).toEqual([

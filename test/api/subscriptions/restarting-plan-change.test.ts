@@ -330,8 +330,7 @@ describe('now', () => {
     expect(rows((await invoicesOf(of.subscription)).at(-1))).toEqual([
       'Base 1 100 05-16..06-16',
       'Support 1 60 04-11..05-16',
-      'Calls 0 0 04-11..04-21',
-      'Calls 0 0 04-26..05-16',
+      'Calls 0 0 04-11..05-16',
     ]);
   });
 });

@@ -18,6 +18,7 @@ const measured = (
   service = span('2026-01-01', '2026-02-01'),
 ): MeasuredLine => ({
   service,
+  cell: service,
   bucket,
   commitment: commitmentTerms(commitment),
   charge: { billing_period: 'MONTHLY', billing_period_count: 1 },

@@ -107,6 +107,7 @@ export const commitments: AreaOperations = {
     };
     const windows = commitmentWindows({
       service,
+      cell: service,
       bucket: utcWindow(bucket_size),
       commitment: commitmentTerms(line),
       charge: { billing_period: 'MONTHLY', billing_period_count: 1 },

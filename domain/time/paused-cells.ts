@@ -1,0 +1,108 @@
+import { periodContaining, type BillingSchedule } from './billing-periods.ts';
+import { chargeCells, type Cell } from './charge-cells.ts';
+import { epochMs, isoText, laterOf, type Instant, type Period } from './instant.ts';
+
+/** A pause that has begun; the end is null while it lasts. */
+export interface PausedTime {
+  readonly start: Instant;
+  readonly end: Instant | null;
+}
+
+/** Pauses inside of a period, as far as they tell what a part of it is worth. */
+export interface IdleTime {
+  readonly times: readonly Period[];
+  /** Whether the period is longer by them (anniversary), or the grid did not move (calendar). */
+  readonly lengthens: boolean;
+}
+
+/** The parts of a period in which the subscription was not paused. */
+export function outsidePauses(period: Period, pauses: readonly PausedTime[]): Period[] {
+  const pieces: Period[] = [];
+  let from = period.start;
+  for (const { start, end } of pauses) {
+    if (start >= period.end || (end !== null && end <= from)) continue;
+    if (start > from) pieces.push({ start: from, end: start });
+    if (end === null || end >= period.end) return pieces;
+    from = laterOf(from, end);
+  }
+  return [...pieces, { start: from, end: period.end }];
+}
+
+/** The pauses within a period that have ended in it. */
+export const pausesWithin = (period: Period, pauses: readonly PausedTime[]): Period[] =>
+  pauses.flatMap(({ start, end }) =>
+    end !== null && start >= period.start && start < period.end && end <= period.end
+      ? [{ start, end }]
+      : [],
+  );
+
+/** Milliseconds of a time that pauses take. */
+export const pausedMs = ({ start, end }: Period, pauses: readonly Period[]): number =>
+  pauses.reduce((sum, pause) => {
+    const from = Math.max(epochMs(start), epochMs(pause.start));
+    const until = Math.min(epochMs(end), epochMs(pause.end));
+    return sum + Math.max(until - from, 0);
+  }, 0);
+
+/** What the pauses in a cell are to it; absent without one. */
+export function idleIn(
+  { billing_cycle }: Pick<BillingSchedule, 'billing_cycle'>,
+  reference: Period,
+  pauses: readonly PausedTime[],
+): IdleTime | undefined {
+  const times = pausesWithin(reference, pauses);
+  return times.length === 0 ? undefined : { times, lengthens: billing_cycle === 'anniversary' };
+}
+
+/**
+ * The charge cells of a billing period with its pauses (billing 12.4). A period of the anniversary cycle is longer by
+ * them: its cells are computed for the period without its pauses; then every time after a pause is moved later by the
+ * length of that pause. The anchor has moved with the end of the period, so it is moved back first. A calendar does
+ * not move.
+ */
+export function pausedCells(
+  schedule: BillingSchedule,
+  cadence: Parameters<typeof chargeCells>[1],
+  period: Period,
+  pauses: readonly PausedTime[],
+): Cell[] {
+  const inside = pausesWithin(period, pauses);
+  if (inside.length === 0 || schedule.billing_cycle === 'calendar')
+    return chargeCells(schedule, cadence, period);
+  const lost = pausedMs(period, inside);
+  const before = (at: Instant) => isoText(epochMs(at) - lost);
+  const shorter = { start: period.start, end: before(period.end) };
+  const original = {
+    ...schedule,
+    billing_anchor: anchorOf(schedule, shorter, before(schedule.billing_anchor)),
+    end_date: schedule.end_date === null ? null : before(schedule.end_date),
+  };
+  return chargeCells(original, cadence, shorter).map(({ reference, cell }) => ({
+    reference: later(reference, inside),
+    cell: later(cell, inside),
+  }));
+}
+
+/**
+ * The anchor of the grid of a period without its pauses: its end, or its start where the end has lost the day
+ * of the month. For example, a period from 31 August ends on 30 September; counted back from there it would
+ * begin on 30 August. The start has the day, so it is the anchor.
+ */
+function anchorOf(schedule: BillingSchedule, period: Period, end: Instant): Instant {
+  const fromStart = { ...schedule, billing_anchor: period.start, start_date: period.start };
+  const isWhole =
+    periodContaining({ ...fromStart, end_date: null }, period.start)?.end === period.end;
+  return isWhole ? period.start : end;
+}
+
+/** The period with the pauses inserted. */
+function later({ start, end }: Period, pauses: readonly Period[]): Period {
+  let [from, to] = [start, end];
+  for (const pause of pauses) {
+    if (from >= pause.start) from = isoText(epochMs(from) + lengthOf(pause));
+    if (to > pause.start) to = isoText(epochMs(to) + lengthOf(pause));
+  }
+  return { start: from, end: to };
+}
+
+const lengthOf = ({ start, end }: Period): number => epochMs(end) - epochMs(start);

@@ -1,0 +1,323 @@
+import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { completeBackfills } from '../../support/usage-oracle.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.api.clock.set('2026-01-01T00:00:00.000Z');
+  await world.api.pool`update subscriptions set due_at = null`;
+});
+
+const day = (text: string) => `${text}T00:00:00.000Z`;
+const span = (row: any) => `${row.period_start.slice(5, 10)}..${row.period_end.slice(5, 10)}`;
+const post = async ({ id }: { id: string }, path: string, body: object = {}) => {
+  const answer = await world.api.post(`/v1/subscriptions/${id}/${path}`, body);
+  if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+};
+async function at(date: string) {
+  world.api.clock.set(day(date));
+  await world.close();
+}
+/** Pauses at a date, and resumes at another. */
+async function pause(subscription: { id: string }, from: string, until: string) {
+  await at(from);
+  await post(subscription, 'pause', { pause_end: day(until) });
+  await at(until);
+}
+
+/** Calls of a SUM meter; from 1 January. */
+async function sold(price: object, more: (price: { id: string }) => object = () => ({})) {
+  const { catalog } = world;
+  const plan = await catalog.plan();
+  const meter = await catalog.meter();
+  const calls = await catalog.usage(plan, meter, { display_name: 'Calls', ...price });
+  await completeBackfills(world.api.pool);
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, {
+    start_date: day('2026-01-01'),
+    ...more(calls),
+  });
+  const use = (date: string, value: string) => world.usage.use(meter, customer, day(date), value);
+  return { subscription, use, customer };
+}
+
+/** The rows of invoices of cycles, oldest first. */
+async function cycles({ id }: { id: string }) {
+  const { body } = await world.api.post('/v1/invoices/search', { subscription_id: id, limit: 100 });
+  return (body.items as any[])
+    .filter(({ billing_reason }) => billing_reason === 'SUBSCRIPTION_CYCLE')
+    .sort((left, right) => left.billing_sequence - right.billing_sequence)
+    .map((invoice) =>
+      invoice.line_items.map(
+        (row: any) => `${row.display_name} ${row.quantity} ${row.amount} ${span(row)}`,
+      ),
+    );
+}
+const trueUps = async (subscription: { id: string }, amount: string) =>
+  (await cycles(subscription)).map(
+    (rows: string[]) => rows.filter((row) => row.includes(` ${amount} `)).length,
+  );
+
+const QUARTER = { commitment_duration: 'QUARTERLY', enable_true_up: true };
+
+describe('a term that is longer than a period has as many periods as without pauses (billing 12.4, 6.4)', () => {
+  test('a pause longer than a period', async () => {
+    const { subscription, use } = await sold({ amount: '1' }, () => ({
+      ...{ commitment_amount: '90', ...QUARTER },
+    }));
+    await use('2026-01-05', '10');
+    await pause(subscription, '2026-01-11', '2026-03-21');
+    for (const end of ['2026-04-11', '2026-05-11', '2026-06-11', '2026-07-11']) await at(end);
+    expect(await trueUps(subscription, '80')).toEqual([0, 0, 1, 0]);
+    for (const end of ['2026-08-11', '2026-09-11']) await at(end);
+    expect(await trueUps(subscription, '90')).toEqual([0, 0, 0, 0, 0, 1]);
+  });
+
+  test('pauses in several periods of the term', async () => {
+    const { subscription, use } = await sold({ amount: '1' }, () => ({
+      ...{ commitment_amount: '90', ...QUARTER },
+    }));
+    await use('2026-01-05', '10');
+    await pause(subscription, '2026-01-11', '2026-01-31');
+    await pause(subscription, '2026-03-01', '2026-03-21');
+    for (const end of ['2026-04-10', '2026-05-10', '2026-06-10']) await at(end);
+    expect(await trueUps(subscription, '80')).toEqual([0, 0, 1, 0]);
+  });
+
+  test('a pause of months from the end of a period', async () => {
+    const { subscription, use } = await sold({ amount: '1' }, () => ({
+      ...{ commitment_amount: '90', ...QUARTER },
+    }));
+    await use('2026-01-05', '10');
+    await post(subscription, 'pause', { pause_mode: 'period_end' });
+    await at('2026-02-01');
+    await at('2026-06-15');
+    await post(subscription, 'resume');
+    for (const end of ['2026-07-15', '2026-08-15', '2026-09-15']) await at(end);
+    expect(await trueUps(subscription, '80')).toEqual([0, 0, 1, 0]);
+  });
+
+  test('on a calendar, periods that are paused from their start to their end do not count', async () => {
+    const { subscription, use } = await sold({ amount: '1' }, () => ({
+      ...{ billing_cycle: 'calendar', commitment_amount: '90', ...QUARTER },
+    }));
+    await use('2026-01-05', '10');
+    await pause(subscription, '2026-01-11', '2026-04-05');
+    for (const end of ['2026-05-01', '2026-06-01', '2026-07-01']) await at(end);
+    const found = await trueUps(subscription, '80');
+    expect(found.reduce((sum, count) => sum + count, 0)).toBe(1);
+    expect(
+      (await cycles(subscription)).findIndex((rows: string[]) =>
+        rows.some((row) => row.includes(' 80 ')),
+      ),
+    ).toBe(
+      (await cycles(subscription)).findIndex((rows: string[]) =>
+        rows.some((row) => row.endsWith('05-01..06-01')),
+      ),
+    );
+  });
+
+  test('the commitment of a line: its last period of the term is paused, and the true-up is there once', async () => {
+    const { subscription, use } = await sold({ amount: '1' }, ({ id }) => ({
+      line_item_commitments: {
+        [id]: {
+          commitment_amount: '90',
+          commitment_duration: 'QUARTERLY',
+          enable_true_up: true,
+          overage_factor: '2',
+        },
+      },
+    }));
+    await use('2026-03-05', '60');
+    await use('2026-04-05', '50');
+    for (const end of ['2026-02-01', '2026-03-01']) await at(end);
+    await pause(subscription, '2026-03-11', '2026-03-21');
+    await at('2026-04-11');
+    // 110 of 90: 20 beyond, twice the price.
+    expect((await cycles(subscription)).at(-1)).toEqual([
+      'Calls 110 90 03-01..04-11',
+      'Calls (Overage) 1 40 03-01..04-11',
+    ]);
+  });
+});
+
+describe('usage before and after a pause is that of one period (billing 3.3, 12.3)', () => {
+  test('tiers go on after it', async () => {
+    const { subscription, use } = await sold({
+      ...{ billing_model: 'TIERED', tier_mode: 'SLAB' },
+      tiers: [
+        { up_to: 10, unit_amount: '1' },
+        { up_to: null, unit_amount: '0.5' },
+      ],
+    });
+    await use('2026-01-05', '8');
+    await use('2026-01-15', '1000');
+    await use('2026-01-25', '12');
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-02-11');
+    expect(await cycles(subscription)).toEqual([['Calls 20 15 01-01..02-11']]);
+  });
+
+  test('packages are counted once, also in a pause on a calendar', async () => {
+    const { subscription, use } = await sold(
+      {
+        ...{ billing_model: 'PACKAGE', amount: '5' },
+        transform_quantity: { divide_by: 10, round: 'up' },
+      },
+      () => ({ billing_cycle: 'calendar' }),
+    );
+    for (const [date, value] of [['2026-01-05', '3'], ['2026-01-15', '70'], ['2026-01-25', '4']] as const) await use(date, value); // prettier-ignore
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-02-01');
+    expect((await cycles(subscription))[0]).toEqual(['Calls 7 5 01-01..02-01']);
+  });
+
+  test('a commitment of the line counts once for the period', async () => {
+    const { subscription, use } = await sold({ amount: '1' }, ({ id }) => ({
+      line_item_commitments: {
+        [id]: { commitment_amount: '50', enable_true_up: true, overage_factor: '2' },
+      },
+    }));
+    await use('2026-01-05', '40');
+    await use('2026-01-25', '40');
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-02-11');
+    expect(await cycles(subscription)).toEqual([['Calls 80 110 01-01..02-11']]);
+  });
+
+  test('windows of a commitment in the pause do not count', async () => {
+    const { subscription, use } = await sold({ amount: '1' }, ({ id }) => ({
+      line_item_commitments: {
+        [id]: { commitment_amount: '2', commitment_duration: 'DAILY', enable_true_up: true },
+      },
+    }));
+    await use('2026-01-05', '10');
+    await use('2026-01-15', '10');
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-02-11');
+    // 31 days of service: 30 days at 2, and one with 10.
+    expect(await cycles(subscription)).toEqual([['Calls 10 70 01-01..02-11']]);
+  });
+
+  /** A plan of calls at 1 with an entitlement, and a customer on it. */
+  async function granted(entitlement: object) {
+    const { catalog, api } = world;
+    const plan = await catalog.plan();
+    const meter = await catalog.meter();
+    await catalog.usage(plan, meter, { display_name: 'Calls', amount: '1' });
+    const feature = await api.post('/v1/features', {
+      ...{ name: `Calls of ${meter.id}`, type: 'metered', meter_id: meter.id },
+    });
+    const created = await api.post('/v1/entitlements', {
+      ...{ entity_type: 'PLAN', entity_id: plan.id, feature_id: feature.body.id },
+      ...{ feature_type: 'metered', ...entitlement },
+    });
+    expect([feature.status, created.status]).toEqual([201, 201]);
+    await completeBackfills(api.pool);
+    const customer = await catalog.customer();
+    const subscription = await catalog.subscribe(customer, plan, {
+      start_date: day('2026-01-01'),
+    });
+    const use = (date: string, value: string) => world.usage.use(meter, customer, day(date), value);
+    return { subscription, use };
+  }
+
+  test.each<[string, object]>([
+    ['an allowance of each period', { usage_limit: 10, usage_reset_period: 'MONTHLY' }],
+    ['an allowance without a reset', { usage_limit: 10 }],
+    [
+      'a quota of each period',
+      {
+        ...{ grant_measure: 'quantity', grant_quota: '10', aggregation_mode: 'additive' },
+        ...{ grant_duration_value: 1, grant_duration_unit: 'subscription_period' },
+        ...{ grant_allocation_behavior: 'first_usage' },
+      },
+    ],
+  ])('%s is there once in the longer period', async (_, entitlement) => {
+    const { subscription, use } = await granted(entitlement);
+    await use('2026-01-05', '8');
+    await use('2026-01-15', '1000');
+    await use('2026-01-25', '8');
+    await use('2026-02-20', '11');
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-02-11');
+    await at('2026-03-11');
+    expect(await cycles(subscription)).toEqual([
+      ['Calls 6 6 01-01..02-11'],
+      ['Calls 1 1 02-11..03-11'],
+    ]);
+  });
+
+  test('usage of the pause does not use an allowance that is longer than a period (12.3)', async () => {
+    const { subscription, use } = await granted({
+      ...{ usage_limit: 100, usage_reset_period: 'ANNUAL' },
+    });
+    await use('2026-01-05', '30');
+    await use('2026-01-15', '1000');
+    await use('2026-02-20', '80');
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-02-11');
+    await at('2026-03-11');
+    expect(await cycles(subscription)).toEqual([
+      ['Calls 0 0 01-01..02-11'],
+      ['Calls 10 10 02-11..03-11'],
+    ]);
+  });
+});
+
+describe('changes after a pause, in the period that it made longer (billing 5.3, 12.4)', () => {
+  async function seats() {
+    const { catalog } = world;
+    const plan = await catalog.plan();
+    const price = await catalog.fixed(plan, '31', { display_name: 'Seat' });
+    await catalog.fixed(plan, '62', { display_name: 'Support', invoice_cadence: 'ARREAR' });
+    const customer = await catalog.customer();
+    const subscription = await catalog.subscribe(customer, plan, {
+      start_date: day('2026-01-01'),
+      proration_behavior: 'create_prorations',
+    });
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    return { subscription, price, customer };
+  }
+  const credited = async ({ id }: { id: string }) =>
+    (await world.api.get(`/v1/customers/${id}/wallets`)).body.map(
+      ({ balance }: { balance: string }) => balance,
+    );
+
+  test('a cancellation credits the days that are left of the paid ones, and arrears pay the active ones', async () => {
+    const { subscription, customer } = await seats();
+    await at('2026-01-31');
+    await post(subscription, 'cancel', { cancellation_type: 'immediate' });
+    // 20 of 31 days are over.
+    expect(await credited(customer)).toEqual(['11']);
+    const { body } = await world.api.post('/v1/invoices/search', {
+      subscription_id: subscription.id,
+    });
+    const rows = body.items.flatMap(({ line_items }: any) => line_items);
+    expect(
+      rows.filter((row: any) => row.display_name === 'Support').map((row: any) => row.amount),
+    ).toEqual(['40']);
+  });
+
+  test('more seats: the difference for the days that are left', async () => {
+    const { subscription } = await seats();
+    await at('2026-01-31');
+    const { line_items } = (await world.api.get(`/v1/subscriptions/${subscription.id}`)).body;
+    const seat = line_items.find(({ display_name }: any) => display_name === 'Seat');
+    await post(subscription, 'modify/execute', {
+      type: 'quantity_change',
+      quantity_change_params: { line_items: [{ id: seat.id, quantity: '3' }] },
+    });
+    const { body } = await world.api.post('/v1/invoices/search', {
+      subscription_id: subscription.id,
+    });
+    const updates = body.items.filter(
+      ({ billing_reason }: any) => billing_reason === 'SUBSCRIPTION_UPDATE',
+    );
+    expect(updates.map(({ subtotal }: any) => subtotal)).toEqual(['22']);
+  });
+});
