@@ -201,7 +201,7 @@ function usageQuery(
 ): UsageQuery {
   const { aggregation, reset_usage } = version.spec;
   const pooled = pooledDuring(pool, selected, reset_usage === 'NEVER');
-  const window = usageWindow(subscription, line, version);
+  const window = usageWindow(subscription, line, version, selected.start);
   // Groups are rated separately in each window of a MAX, and added up otherwise (billing 2.4).
   const isGrouped = window !== null && aggregation.type === 'MAX' && aggregation.group_by !== null;
   return {
@@ -238,17 +238,19 @@ const unusedDuring = (pauses: readonly PausedTime[], end: string): ExcludedDurin
       external_customer_ids: null,
     }));
 
-/** The price's bucket, else the meter's; MONTH windows follow the billing anchor (billing 2.4). */
+/** The price's bucket, else the meter's; MONTH windows follow the anchor of the period (billing 2.4). */
 function usageWindow(
   subscription: SubscriptionRow,
   line: BilledLine,
   version: MeterVersionRecord,
+  start: string,
 ): UsageWindow | null {
   const bucket_size = line.terms.bucketSize ?? version.spec.aggregation.bucket_size;
   if (bucket_size === null) return null;
   return {
     bucket_size,
     timezone: subscription.customer_timezone,
-    billing_anchor: bucket_size === 'MONTH' ? subscription.billing_anchor : null,
+    billing_anchor:
+      bucket_size === 'MONTH' ? paidSchedule(subscription, start).billing_anchor : null,
   };
 }

@@ -269,6 +269,24 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
   });
 });
 
+test('windows of months of an earlier period keep its anchor when it is computed again (billing 2.4, 12.4)', async () => {
+  const { catalog, api } = world;
+  const plan = await catalog.plan();
+  const meter = await catalog.meter({ type: 'MAX', field: 'v' });
+  await catalog.usage(plan, meter, { display_name: 'Peak', amount: '1', bucket_size: 'MONTH' });
+  await completeBackfills(api.pool);
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, { start_date: day('2026-01-01') });
+  await world.usage.use(meter, customer, day('2026-01-05'), '5');
+  await world.usage.use(meter, customer, day('2026-01-20'), '7');
+  await at('2026-02-01');
+  await pause(subscription, '2026-02-05', '2026-02-15');
+  const { body } = await api.post('/v1/invoices/search', { subscription_id: subscription.id });
+  const again = `/v1/invoices/${body.items[0].id}/recalculate-v2?finalize=false`;
+  expect((await api.post(again, {})).status).toBe(200);
+  expect(await cycles(subscription)).toEqual([['Peak 7 7 01-01..02-01']]);
+});
+
 describe('changes after a pause, in the period that it made longer (billing 5.3, 12.4)', () => {
   async function seats() {
     const { catalog } = world;
