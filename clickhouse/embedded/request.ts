@@ -40,7 +40,8 @@ const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export async function readRequest(request: IncomingMessage): Promise<EmbeddedRequest> {
   const url = new URL(request.url ?? '/', 'http://localhost');
-  const parameters = url.searchParams;
+  // Not `url.searchParams`: each change of those writes the whole URL again, and a form may have megabytes.
+  const parameters = new URLSearchParams(url.search);
   let body = await decoded(request, await bodyOf(request));
   const boundary = /^multipart\/form-data;.*boundary="?([^";]+)"?/i.exec(
     request.headers['content-type'] ?? '',
