@@ -27,10 +27,10 @@ export class SealList {
     now: number,
     forced = false,
   ): void {
-    for (const { seal, ...bucket } of touched) {
+    for (const bucket of touched) {
       const key = keyOf(bucket);
       const listed = this.#pending.get(key);
-      const vector = seal === null ? undefined : sealedBelow(seal);
+      const vector = bucket.seal === null ? undefined : sealedBelow(bucket.seal);
       if (!forced && !listed?.forced && mayUseBucket(vector, bucket.marks)) {
         this.#pending.delete(key);
         continue;
@@ -39,7 +39,13 @@ export class SealList {
       // A listing overlaps with the one before.
       if (!changed && (listed.forced || !forced)) continue;
       this.#put(key, {
-        ...bucket,
+        tenant_id: bucket.tenant_id,
+        environment_id: bucket.environment_id,
+        external_customer_id: bucket.external_customer_id,
+        meter_version_id: bucket.meter_version_id,
+        bucket_size: bucket.bucket_size,
+        bucket_start: bucket.bucket_start,
+        marks: bucket.marks,
         pendingSince: listed?.pendingSince ?? now,
         changedAt: changed ? now : listed.changedAt,
         forced: forced || (listed?.forced ?? false),
@@ -93,16 +99,13 @@ export class SealList {
   }
 }
 
-function keyOf(bucket: BucketKey): string {
-  return JSON.stringify([
-    bucket.tenant_id,
-    bucket.environment_id,
-    bucket.external_customer_id,
-    bucket.meter_version_id,
-    bucket.bucket_size,
-    bucket.bucket_start,
-  ]);
-}
+/**
+ * One text for each bucket. Ids of this service have no line break, and the id that a tenant chooses is last: two
+ * buckets never share a text. Cheaper than JSON, for hundreds of thousands of buckets of an import.
+ */
+const keyOf = (bucket: BucketKey): string =>
+  `${bucket.tenant_id}\n${bucket.environment_id}\n${bucket.meter_version_id}\n${bucket.bucket_size}\n` +
+  `${bucket.bucket_start}\n${bucket.external_customer_id}`;
 
 function sameMarks(left: Marks, right: Marks): boolean {
   const partitions = Object.keys(right);

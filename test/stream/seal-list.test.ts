@@ -47,6 +47,15 @@ describe('the list of buckets to seal', () => {
   const nobody = () => false;
   const due = (list: SealList, limit = 10) => list.due(later, limit, nobody).length;
 
+  test('two buckets are never taken for one, whatever the ids of customers contain', () => {
+    const list = new SealList();
+    for (const external_customer_id of ['acme', 'acme\n0', '0\nacme', '"acme"', ''])
+      list.note([touched({ external_customer_id })], never, NOON);
+    expect(list.size).toBe(5);
+    list.note([touched({ external_customer_id: 'acme' })], never, NOON);
+    expect(list.size).toBe(5);
+  });
+
   test('a bucket whose recorded seal is beyond its marks is not on it', () => {
     const list = new SealList();
     list.note([touched({ seal: 1n })], () => ({ 0: 6n }), NOON);
