@@ -24,6 +24,7 @@ const { values: options } = parseArgs({
   },
 });
 const EVENTS_MAX = 10_000_000;
+const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT']);
 
 try {
   await main();
@@ -58,7 +59,11 @@ async function main(): Promise<void> {
     `seed profile=ai-saas seed=${seed} customers=${summary.customers} events=${summary.events} ` +
       `invoices=${summary.invoices} payments=${summary.payments} wallets=${summary.wallets} ` +
       `invoiced_usd=${money(summary.invoiced)} collected_usd=${money(summary.collected)} ` +
-      `open_usd=${money(summary.open)} seconds=${seconds()}\n`,
+      `open_usd=${money(summary.open)} seconds=${seconds()} (` +
+      Object.entries(summary.seconds)
+        .map(([part, spent]) => `${part}=${spent.toFixed(1)}`)
+        .join(' ') +
+      ')\n',
   );
 }
 
@@ -81,7 +86,7 @@ function target(): { readonly baseUrl: string; readonly apiKey: string } {
 
 /** A sentence for the person at the terminal. */
 function reasonOf(error: unknown): string {
-  if (error instanceof TypeError && error.message === 'fetch failed')
+  if (error instanceof Error && UNREACHABLE.has((error as NodeJS.ErrnoException).code ?? ''))
     return 'No Meterline answers at this address. Start it with npm start, or pass --base URL.';
   return error instanceof Error ? error.message : String(error);
 }

@@ -9,13 +9,13 @@ import {
 } from './benefits.ts';
 import { createCatalog, type SeedCatalog } from './catalog.ts';
 import { seedCustomers, type SeedCustomer } from './customers.ts';
-import { DAY_MS, HOUR_MS, iso, monthsUntil, roundedUntil } from './months.ts';
+import { DAY_MS, HOUR_MS, iso, monthsUntil, roundedUntil, type Month } from './months.ts';
 import { SeedUsage } from './usage.ts';
 
 const EVENTS_PER_CALL = 1_000;
 /** Calls with events, and customers, that are under way at the same time. */
 const SENDERS = 4;
-const POLL_MS = 100;
+const POLL_MS = 200;
 const ADVANCE_SECONDS_MAX = 900;
 
 export interface SeedOptions {
@@ -37,6 +37,20 @@ export interface SeedSummary {
   readonly invoiced: string;
   readonly collected: string;
   readonly open: string;
+  readonly seconds: SeedSeconds;
+}
+
+/** Where the time went, in seconds. */
+export interface SeedSeconds {
+  /** Plans, meters and features. */
+  catalog: number;
+  customers: number;
+  /** Events are generated, encoded and accepted. */
+  sending: number;
+  /** The clock advances: usage is counted, invoices are issued and collected. */
+  billing: number;
+  /** Transfers, top-ups, a credit note and a refund. */
+  settling: number;
 }
 
 interface Created {
@@ -62,42 +76,64 @@ interface Enrolled extends SeedCustomer {
 export async function seedTenant(api: ApiClient, options: SeedOptions): Promise<SeedSummary> {
   await assertEmpty(api);
   const { seed, events, onProgress } = options;
+  const spent: SeedSeconds = { catalog: 0, customers: 0, sending: 0, billing: 0, settling: 0 };
+  const timed = async <Result>(
+    part: keyof SeedSeconds,
+    work: () => Promise<Result>,
+  ): Promise<Result> => {
+    const began = performance.now();
+    const result = await work();
+    spent[part] += (performance.now() - began) / 1000;
+    return result;
+  };
   const months = monthsUntil(roundedUntil(options.until));
   const customers = seedCustomers(seed, months);
   const usage = new SeedUsage(seed, events, customers, months);
 
-  const startDate = iso(months[0]!.start);
-  const catalog = await createCatalog(api, startDate);
-  await createBenefits(api, catalog, { events, startDate });
-  await createCoupon(api);
-  await enableSpendAlerts(api);
-  await configurePayments(api);
-  const clock = await api.post<Created>('/test-clocks', {
-    name: `Seed ${seed}`,
-    now: startDate,
-  });
+  const { catalog, clock } = await timed('catalog', () => prepare(api, seed, events, months[0]!));
   onProgress('3 plans, 3 meters and 5 features', 0);
 
   const enrolled: Enrolled[] = [];
   let sent = 0;
   for (const [index, month] of months.entries()) {
     const joining = customers.filter(({ joins_in }) => joins_in === index);
-    enrolled.push(
-      ...(await inGroups(joining, (customer) => enroll(api, { catalog, clock, events }, customer))),
-    );
+    await timed('customers', async () => {
+      enrolled.push(
+        ...(await inGroups(joining, (customer) =>
+          enroll(api, { catalog, clock, events }, customer),
+        )),
+      );
+    });
     const name = iso(month.start).slice(0, 7);
     onProgress(`${name}: ${enrolled.length} customers`, sent);
 
-    await advance(api, clock, month.end - HOUR_MS);
-    sent += await send(api, usage.batchesOf(month, EVENTS_PER_CALL));
+    await timed('billing', () => advance(api, clock, month.end - HOUR_MS));
+    sent += await timed('sending', () => send(api, usage.batchesOf(month, EVENTS_PER_CALL)));
     onProgress(`${name}: usage is sent`, sent);
 
     const isLast = index === months.length - 1;
-    await advance(api, clock, isLast ? month.end : month.end + DAY_MS);
-    if (!isLast) await settleMonth(api, enrolled, index);
+    await timed('billing', () => advance(api, clock, isLast ? month.end : month.end + DAY_MS));
+    if (!isLast) await timed('settling', () => settleMonth(api, enrolled, index));
     onProgress(isLast ? `${name}: usage is counted` : `${name}: invoices are issued`, sent);
   }
-  return await summaryOf(api, enrolled, sent);
+  return { ...(await summaryOf(api, enrolled, sent)), seconds: spent };
+}
+
+/** What the company sells, and the clock at the start of its first month. */
+async function prepare(
+  api: ApiClient,
+  seed: number,
+  events: number,
+  first: Month,
+): Promise<{ readonly catalog: SeedCatalog; readonly clock: Created }> {
+  const startDate = iso(first.start);
+  const catalog = await createCatalog(api, startDate);
+  await createBenefits(api, catalog, { events, startDate });
+  await createCoupon(api);
+  await enableSpendAlerts(api);
+  await configurePayments(api);
+  const clock = await api.post<Created>('/test-clocks', { name: `Seed ${seed}`, now: startDate });
+  return { catalog, clock };
 }
 
 async function assertEmpty(api: ApiClient): Promise<void> {
@@ -309,7 +345,7 @@ async function summaryOf(
   api: ApiClient,
   enrolled: readonly Enrolled[],
   events: number,
-): Promise<SeedSummary> {
+): Promise<Omit<SeedSummary, 'seconds'>> {
   const { currencies } = await api.post<Figures>('/dashboard/summary', {});
   const usd = currencies.find(({ currency }) => currency === 'usd');
   return {
