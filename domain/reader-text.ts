@@ -1,3 +1,5 @@
+import { keptFormats } from './reader-formats.ts';
+
 /** The language of everything that people read. */
 export const LOCALE = 'en-US';
 
@@ -6,14 +8,28 @@ const MINUS = '\u2212';
 
 const withMinus = (text: string): string => text.replace('-', MINUS);
 
+const decimalFormat = keptFormats(
+  (digits: number | null) =>
+    new Intl.NumberFormat(LOCALE, {
+      minimumFractionDigits: digits ?? 0,
+      maximumFractionDigits: digits ?? 20,
+    }),
+);
+
 /** Exact decimal text with separators: no digit is lost, however long it is. */
-export function decimalForReaders(value: string, digits?: number): string {
-  const format = new Intl.NumberFormat(LOCALE, {
-    minimumFractionDigits: digits ?? 0,
-    maximumFractionDigits: digits ?? 20,
+export const decimalForReaders = (value: string, digits?: number): string =>
+  withMinus(decimalFormat(digits ?? null).format(value as `${number}`));
+
+/** Throws a `RangeError` if the unit is no ISO currency. */
+const moneyFormat = keptFormats((currency: string) => {
+  const style = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const;
+  const digits = new Intl.NumberFormat(LOCALE, style).resolvedOptions().maximumFractionDigits ?? 2;
+  return new Intl.NumberFormat(LOCALE, {
+    ...style,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: 20,
   });
-  return withMinus(format.format(value as `${number}`));
-}
+});
 
 /**
  * Exact money: at least the digits of its currency, and all digits that the amount has (rates have more). A
@@ -21,26 +37,23 @@ export function decimalForReaders(value: string, digits?: number): string {
  */
 export function moneyForReaders(amount: string, currency: string): string {
   try {
-    const style = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const;
-    const digits =
-      new Intl.NumberFormat(LOCALE, style).resolvedOptions().maximumFractionDigits ?? 2;
-    const exact = new Intl.NumberFormat(LOCALE, {
-      ...style,
-      minimumFractionDigits: digits,
-      maximumFractionDigits: 20,
-    });
-    return withMinus(exact.format(amount as `${number}`));
+    return withMinus(moneyFormat(currency).format(amount as `${number}`));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return `${decimalForReaders(amount)} ${currency.toUpperCase()}`;
   }
 }
 
+const dayFormat = keptFormats(
+  (zone: string) =>
+    new Intl.DateTimeFormat('en-GB', {
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      timeZone: zone,
+    }),
+);
+
 /** A day of a zone: `21 Nov 2026`. */
 export const dayForReaders = (at: string, zone: string): string =>
-  new Intl.DateTimeFormat('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    timeZone: zone,
-  }).format(Date.parse(at));
+  dayFormat(zone).format(Date.parse(at));

@@ -23,22 +23,26 @@ const SignedOut = lazy(() =>
 /** The code of the page loads while the session is opened. */
 preloadPageAt(location.pathname);
 
+/** The session is opened while the first picture is drawn, not after it. */
+const opened = resume();
+opened.catch(() => undefined);
+
 /** The console: signed out, a form; signed in, the pages of one environment. */
 export function ConsoleApp() {
   const session = useSession();
   const [failure, setFailure] = useState<Error | null>(null);
   const [, setMoves] = useState(0);
-  const begin = (): void => {
+  const follow = (opening: Promise<void>): void => {
     setFailure(null);
-    resume().catch(setFailure);
+    opening.catch(setFailure);
   };
-  useEffect(begin, []);
+  useEffect(() => follow(opened), []);
   const queries = useQueryClient();
   const isOut = session.kind === 'out' || isForEverybody(location.pathname);
   // The next person must not see data of the previous one.
   useEffect(() => (isOut ? queries.clear() : undefined), [isOut, queries]);
   if (failure !== null && session.kind === 'unknown')
-    return <Failure error={failure} retry={begin} />;
+    return <Failure error={failure} retry={() => follow(resume())} />;
   if (session.kind === 'unknown') return <Awaiting what="your session" />;
   if (session.kind === 'out' || isOut)
     return (

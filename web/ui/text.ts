@@ -1,3 +1,5 @@
+import { keptFormats } from '../../domain/reader-formats.ts';
+
 export {
   LOCALE,
   dayForReaders as formatDay,
@@ -7,19 +9,23 @@ export {
 
 /** A point in time with the name of its zone: `21 Nov 2026, 12:00 UTC`. */
 export function formatTime(at: string, zone: string, options?: { seconds?: boolean }): string {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    ...(options?.seconds === true ? { second: '2-digit' } : {}),
-    hourCycle: 'h23',
-    timeZone: zone,
-    timeZoneName: 'short',
-  });
-  return format.format(new Date(at));
+  return timeFormat(zone, options?.seconds === true).format(new Date(at));
 }
+
+const timeFormat = keptFormats(
+  (zone: string, hasSeconds: boolean) =>
+    new Intl.DateTimeFormat('en-GB', {
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      ...(hasSeconds ? { second: '2-digit' as const } : {}),
+      hourCycle: 'h23',
+      timeZone: zone,
+      timeZoneName: 'short',
+    }),
+);
 
 /** `PARTIALLY_REFUNDED` as `Partially refunded`. */
 export function formatWord(word: string): string {
