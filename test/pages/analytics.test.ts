@@ -1,10 +1,12 @@
 import { Decimal } from '../../domain/money.ts';
 import { csvOf } from '../../web/pages/analytics/csv.ts';
 import {
+  byUnit,
   changeOf,
   chartOf,
   sorted,
   titleOf,
+  unitTitleOf,
   type Item,
 } from '../../web/pages/analytics/figures.ts';
 import { presetRange, rangeBefore, rangeOf } from '../../web/app/range.ts';
@@ -45,6 +47,18 @@ describe('figures of the analytics page', () => {
       'Tokens · large',
       'Tokens · small',
     ]);
+  });
+
+  test('usage in one unit is one chart; a meter without a unit has a chart of its own', () => {
+    const input = item('a', '1', { name: 'Input tokens' });
+    const output = item('a', '1', { name: 'Output tokens', meter_id: 'm2' });
+    const images = { unit: '', unit_plural: '' };
+    const first = item('a', '1', { ...images, name: 'Images', meter_id: 'm3' });
+    const second = item('b', '1', { ...images, name: 'Images', meter_id: 'm3' });
+    const other = item('a', '1', { ...images, name: 'Seconds', meter_id: 'm4' });
+    const groups = byUnit([input, first, output, second, other]);
+    expect(groups).toEqual([[input, output], [first, second], [other]]);
+    expect(groups.map(unitTitleOf)).toEqual(['Tokens', 'Images', 'Seconds']);
   });
 
   test.each([

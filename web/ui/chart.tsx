@@ -1,7 +1,7 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 import type uPlot from 'uplot';
 import type { Series } from './series.ts';
-import { formatDecimal, formatTime } from './text.ts';
+import { formatDecimal, formatMoney, formatTime } from './text.ts';
 import styles from './chart.module.css';
 
 const HEIGHT_PX = 200;
@@ -13,15 +13,18 @@ export function TimeChart({
   series,
   zone = 'UTC',
   kind = 'line',
-  format = formatDecimal,
+  currency = '',
 }: {
   readonly label: string;
   readonly times: readonly string[];
   readonly series: readonly Series[];
   readonly zone?: string;
   readonly kind?: 'line' | 'bars';
-  readonly format?: (value: string) => string;
+  /** Of values that are money. */
+  readonly currency?: string;
 }) {
+  const format = (value: string): string =>
+    currency === '' ? formatDecimal(value) : formatMoney(value, currency);
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = frame.current;
@@ -32,7 +35,7 @@ export function TimeChart({
       const { drawTimes } = await import('./draw-times.ts');
       if (isGone) return;
       plot?.destroy();
-      plot = drawTimes(element, { times, series, zone, kind, heightPx: HEIGHT_PX });
+      plot = drawTimes(element, { times, series, zone, kind, currency, heightPx: HEIGHT_PX });
     };
     const redraw = (): void => void draw();
     const resized = new ResizeObserver(([entry]) =>
@@ -47,7 +50,7 @@ export function TimeChart({
       removeEventListener('themechange', redraw);
       plot?.destroy();
     };
-  }, [times, series, zone, kind]);
+  }, [times, series, zone, kind, currency]);
   return (
     <figure className={styles.figure} aria-label={label}>
       {series.length < 2 ? null : (
@@ -61,7 +64,7 @@ export function TimeChart({
         </ul>
       )}
       <div ref={frame} className={styles.canvas} aria-hidden="true" />
-      <TableBehind label={label}>
+      <TableBehind label={label} note={`Times in ${zone}`}>
         <thead>
           <tr>
             <th scope="col">Time ({zone})</th>
@@ -90,14 +93,19 @@ export function TimeChart({
 /** The numbers of a chart as a table, collapsed at first. */
 export function TableBehind({
   label,
+  note,
   children,
 }: {
   readonly label: string;
+  /** What is said about the picture, at the end of its last line. */
+  readonly note?: string;
   readonly children: ReactNode;
 }) {
   return (
     <details className={styles.behind}>
-      <summary>Show as a table</summary>
+      <summary>
+        Show as a table {note === undefined ? null : <span className={styles.note}>{note}</span>}
+      </summary>
       <div className={styles.scroll} tabIndex={0} role="region" aria-label={`${label}, table`}>
         <table>
           <caption className="visually-hidden">{label}</caption>

@@ -1,12 +1,16 @@
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { timeSteps, wholeSteps } from './chart-steps.ts';
 import type { Series } from './series.ts';
+import { LOCALE } from './text.ts';
 
 export interface Drawing {
   readonly times: readonly string[];
   readonly series: readonly Series[];
   readonly zone: string;
   readonly kind: 'line' | 'bars';
+  /** Of values that are money; else empty. */
+  readonly currency: string;
   readonly heightPx: number;
 }
 
@@ -15,7 +19,7 @@ const BAR_WIDTH = [0.7, 48] as [number, number];
 
 /** Draws with the colours of the present theme. In a module of its own: it is loaded with the first chart. */
 export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
-  const { times, series, zone, kind, heightPx } = drawing;
+  const { times, series, zone, kind, currency, heightPx } = drawing;
   const color = (name: string): string =>
     getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const axis = {
@@ -24,6 +28,7 @@ export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
     grid: { stroke: color('line'), width: 1 },
     ticks: { show: false },
   };
+  const whole = currency === '' ? wholeSteps(series.flatMap(({ values }) => values)) : null;
   const bars = UPlot.paths.bars?.({ size: BAR_WIDTH });
   return new UPlot(
     {
@@ -42,8 +47,13 @@ export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
         },
       },
       axes: [
-        { ...axis, grid: { show: false }, values: TIME_LABELS },
-        { ...axis, size: 56, values: (_plot, ticks) => ticks.map(compact) },
+        { ...axis, grid: { show: false }, values: TIME_LABELS, incrs: timeSteps(times) },
+        {
+          ...axis,
+          size: 56,
+          values: (_plot, ticks) => ticks.map(compact(currency)),
+          ...(whole === null ? {} : { incrs: whole }),
+        },
       ],
       series: [
         {},
@@ -60,7 +70,12 @@ export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
     },
     [
       times.map((time) => Date.parse(time) / 1000),
-      ...series.map(({ values }) => values.map((value) => (value === null ? null : Number(value)))),
+      ...series.map(({ values }) =>
+        // A bar without height would be a line below the axis.
+        values.map((value) =>
+          value === null || (kind === 'bars' && Number(value) === 0) ? null : Number(value),
+        ),
+      ),
     ] as UPlot.AlignedData,
     element,
   );
@@ -96,5 +111,18 @@ function widened(
   return [min - margin, max + margin];
 }
 
-const compact = (value: number): string =>
-  new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 }).format(value);
+/** Labels of an axis: `1.5M`, `$15K`; a unit that is no ISO currency stays a number. */
+function compact(currency: string): (value: number) => string {
+  const short = { notation: 'compact', maximumSignificantDigits: 3 } as const;
+  try {
+    return new Intl.NumberFormat(LOCALE, {
+      ...short,
+      ...(currency === ''
+        ? {}
+        : { style: 'currency', currency, currencyDisplay: 'narrowSymbol' as const }),
+    }).format;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return new Intl.NumberFormat(LOCALE, short).format;
+  }
+}

@@ -17,18 +17,20 @@ import {
   SearchFilter,
 } from '../../ui/filter-bar.tsx';
 import { Money, Quantity } from '../../ui/money.tsx';
-import { Page, Section } from '../../ui/page.tsx';
+import { Card, Page, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
-import { formatDecimal, formatMoney, formatWord } from '../../ui/text.ts';
+import { formatDecimal, formatWord } from '../../ui/text.ts';
 import { Period } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { csvOf } from './csv.ts';
 import {
+  byUnit,
   changeOf,
   chartOf,
   keyOf,
   sorted,
   titleOf,
+  unitTitleOf,
   valueOf,
   type Item,
   type Measure,
@@ -188,7 +190,7 @@ export function View() {
                 <Section
                   title={`${formatWord(measure)} by ${formatWord(state.window).toLowerCase()}`}
                 >
-                  <Picture items={items} measure={measure} currency={currency} zone={zone} />
+                  <Pictures items={items} measure={measure} currency={currency} zone={zone} />
                 </Section>
               )}
               <Section title="Totals">
@@ -233,7 +235,8 @@ function useAnalytics(
   });
 }
 
-function Picture({
+/** Usage in different units has a chart for each unit: tokens and images have no common axis. */
+function Pictures({
   items,
   measure,
   currency,
@@ -244,17 +247,54 @@ function Picture({
   readonly currency: string;
   readonly zone: string;
 }) {
-  const { times, series } = useMemo(() => chartOf(items, measure), [items, measure]);
-  const isMoney = measure === 'cost' && currency !== '';
+  const groups = useMemo(() => (measure === 'usage' ? byUnit(items) : [items]), [items, measure]);
   return (
-    <TimeChart
-      label={formatWord(measure)}
-      times={times}
-      series={series}
-      zone={zone}
-      kind={series.length === 1 ? 'bars' : 'line'}
-      format={isMoney ? (value) => formatMoney(value, currency) : formatDecimal}
-    />
+    <Stack>
+      {groups.map((group) => (
+        <Picture
+          key={keyOf(group[0]!)}
+          items={group}
+          title={groups.length === 1 ? '' : unitTitleOf(group)}
+          measure={measure}
+          currency={measure === 'cost' ? currency : ''}
+          zone={zone}
+        />
+      ))}
+    </Stack>
+  );
+}
+
+function Picture({
+  items,
+  title,
+  measure,
+  currency,
+  zone,
+}: {
+  readonly items: readonly Item[];
+  /** What distinguishes the chart from those beside it. */
+  readonly title: string;
+  readonly measure: Measure;
+  readonly currency: string;
+  readonly zone: string;
+}) {
+  const { times, series } = useMemo(() => chartOf(items, measure), [items, measure]);
+  return (
+    <Card>
+      {title === '' ? null : (
+        <h3>
+          <bdi>{title}</bdi>
+        </h3>
+      )}
+      <TimeChart
+        label={title === '' ? formatWord(measure) : `${formatWord(measure)}: ${title}`}
+        times={times}
+        series={series}
+        zone={zone}
+        kind={series.length === 1 ? 'bars' : 'line'}
+        currency={currency}
+      />
+    </Card>
   );
 }
 

@@ -47,6 +47,25 @@ export const sorted = (items: readonly Item[], measure: Measure): Item[] =>
     decimal(valueOf(right, measure)).comparedTo(decimal(valueOf(left, measure))),
   );
 
+/** Items with the same unit together, in the order of the items. Without a unit a meter is alone. */
+export function byUnit(items: readonly Item[]): Item[][] {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = item.unit === '' ? `meter ${item.meter_id}` : `unit ${item.unit}`;
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return [...groups.values()];
+}
+
+/** What a chart of items with one unit is called: the only meter, or the unit of several. */
+export function unitTitleOf(items: readonly Item[]): string {
+  const names = new Set(items.map(({ name }) => name));
+  const [first] = items;
+  const unit = first?.unit_plural || first?.unit || '';
+  if (names.size === 1 || unit === '') return first?.name ?? '';
+  return unit.charAt(0).toUpperCase() + unit.slice(1);
+}
+
 /** Points of the largest items and of all others together, over the same times. */
 export function chartOf(
   items: readonly Item[],

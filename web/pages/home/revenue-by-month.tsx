@@ -4,7 +4,6 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { TimeChart } from '../../ui/chart.tsx';
 import { Card, Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
-import { formatMoney } from '../../ui/text.ts';
 
 const MONTHS = 12;
 
@@ -59,7 +58,7 @@ function Months({ currency, windows }: { readonly currency: string; readonly win
         kind="bars"
         times={times}
         series={series}
-        format={(amount) => formatMoney(amount, currency)}
+        currency={currency}
       />
     </Card>
   );

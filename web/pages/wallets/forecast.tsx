@@ -5,7 +5,6 @@ import { TimeChart } from '../../ui/chart.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Card, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
-import { formatMoney } from '../../ui/text.ts';
 import { Day, Time } from '../../ui/time.tsx';
 
 type Wallet = ApiRecord<'WalletBalance'>;
@@ -83,7 +82,7 @@ function Balance({ of: { points, currency } }: { readonly of: Forecasted }) {
           label="Forecast of the balance by day"
           times={times}
           series={series}
-          format={(amount) => formatMoney(amount, currency)}
+          currency={currency}
         />
       </Card>
     </Section>
@@ -109,7 +108,7 @@ function Usage({ of: { usage, currency } }: { readonly of: Forecasted }) {
             kind="bars"
             times={times}
             series={series}
-            format={(amount) => formatMoney(amount, currency)}
+            currency={currency}
           />
         </Card>
       )}
