@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
 import { describeInBrowser } from '../support/requires.ts';
 import { settled } from './inspect.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
@@ -74,6 +76,40 @@ describeInBrowser('lists and names', (executable) => {
     async function lefts(text: string): Promise<number> {
       const box = await cells.filter({ hasText: new RegExp(`^${text}$`) }).boundingBox();
       return Math.round(box!.x + box!.width);
+    }
+  });
+
+  test('a list is saved whole and with its filters, every amount with all of its digits', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    const { api } = shown.world;
+    const { body: found } = await api.post('/v1/invoices/search', { limit: 100 });
+    await page.goto(`${base}/invoices`);
+    expect(await savedRows()).toEqual(
+      found.items.map((invoice: { id: string; total: string; invoice_number: string | null }) => [
+        invoice.invoice_number ?? '',
+        invoice.total,
+        invoice.id,
+      ]),
+    );
+    await page.goto(`${base}/invoices?invoice_status=VOIDED`);
+    await page.getByText('No invoice matches').waitFor();
+    expect(await savedRows()).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+
+    async function savedRows(): Promise<(string | undefined)[][]> {
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'CSV' }).press('Enter'),
+      ]);
+      expect(file.suggestedFilename()).toBe('invoices.csv');
+      const rows = parse(await readFile(await file.path(), 'utf8'), { columns: true });
+      return (rows as Record<string, string>[]).map((row) => [
+        row['number'],
+        row['total'],
+        row['id'],
+      ]);
     }
   });
 

@@ -146,7 +146,7 @@ describeInBrowser('the console', (executable) => {
 
       await payOnTheHostedPage();
       await page.reload();
-      await page.getByText('Succeeded', { exact: true }).first().waitFor();
+      await page.getByText('Paid', { exact: true }).first().waitFor();
       expect(await api('GET', `/invoices/${invoice.id}`)).toMatchObject({
         payment_status: 'SUCCEEDED',
         amount_paid: '12.1',

@@ -1,3 +1,4 @@
+import { PaymentBadge } from '../app/billing/payment-badge.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { useListState } from '../ui/list-state.ts';
@@ -5,7 +6,6 @@ import { Money } from '../ui/money.tsx';
 import { Page } from '../ui/page.tsx';
 import { EmptyState } from '../ui/query-state.tsx';
 import { Day } from '../ui/time.tsx';
-import { InvoiceState } from './invoice-state.tsx';
 import { useZone } from './portal.ts';
 import { invoicesQuery, type Invoice } from './queries.ts';
 
@@ -51,7 +51,7 @@ const columnsOf = (zone: string): readonly Column<Invoice>[] => [
   },
   {
     header: 'Status',
-    cell: (invoice) => <InvoiceState invoice={invoice} />,
+    cell: (invoice) => <PaymentBadge invoice={invoice} />,
   },
   {
     header: 'Total',

@@ -1,3 +1,4 @@
+import { PaymentBadge } from '../app/billing/payment-badge.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,7 +8,6 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Page, Row, Stack } from '../ui/page.tsx';
 import { Failure, Loaded } from '../ui/query-state.tsx';
-import { InvoiceState } from './invoice-state.tsx';
 import { PayInvoice } from './pay-invoice.tsx';
 import { usePortal } from './portal.ts';
 import { invoiceFileQuery, invoiceQuery, type Invoice } from './queries.ts';
@@ -35,7 +35,7 @@ function Content({ invoice }: { readonly invoice: Invoice }) {
   return (
     <Stack>
       <Row>
-        <InvoiceState invoice={invoice} />
+        <PaymentBadge invoice={invoice} />
       </Row>
       <InvoiceDocument invoice={invoice} seller={seller.name} />
     </Stack>

@@ -1,3 +1,4 @@
+import { csvText } from '../../ui/csv.ts';
 import type { Item } from './figures.ts';
 
 const COLUMNS = [
@@ -34,11 +35,5 @@ export function csvOf(items: readonly Item[]): string {
       item.currency,
     ]);
   });
-  return [COLUMNS, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
-}
-
-/** A cell that a spreadsheet would run gets a leading quote (tenancy S22). */
-function cell(text: string): string {
-  const safe = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return csvText([COLUMNS, ...rows]);
 }

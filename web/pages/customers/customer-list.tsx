@@ -1,11 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
+import { ListFile, type FileColumn } from '../../app/list-file.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ChoiceFilter, ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
-import { useListState } from '../../ui/list-state.ts';
+import { useListState, type ListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
@@ -26,43 +27,66 @@ const COLUMNS: readonly Column<ApiRecord<'Customer'>>[] = [
   },
 ];
 
+const FILE: readonly FileColumn<ApiRecord<'Customer'>>[] = [
+  ['name', ({ name }) => name],
+  ['external_id', (row) => row.external_id],
+  ['email', ({ email }) => email],
+  ['country', (row) => row.address_country],
+  ['timezone', ({ timezone }) => timezone],
+  ['created', (row) => row.created_at],
+  ['id', ({ id }) => id],
+];
+
+const searched = (
+  paging: ListState<never>['paging'],
+  filters: Readonly<Record<keyof typeof FILTERS, string>>,
+  signal: AbortSignal,
+) =>
+  answerOf(
+    api.POST('/customers/search', {
+      body: {
+        ...paging,
+        ...(filters.q === ''
+          ? {}
+          : {
+              filters: [
+                {
+                  field: filters.by === '' ? 'name' : filters.by,
+                  operator: 'contains' as const,
+                  value: { string: filters.q },
+                },
+              ],
+            }),
+      },
+      signal,
+    }),
+  );
+
 /** Every customer, found by name, external id or e-mail. */
 export function View() {
   const list = useListState(FILTERS);
   const { filters, setFilters } = list;
   const query = useQuery({
     queryKey: ['customers', list.paging, filters],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/customers/search', {
-          body: {
-            ...list.paging,
-            ...(filters.q === ''
-              ? {}
-              : {
-                  filters: [
-                    {
-                      field: filters.by === '' ? 'name' : filters.by,
-                      operator: 'contains' as const,
-                      value: { string: filters.q },
-                    },
-                  ],
-                }),
-          },
-          signal,
-        }),
-      ),
+    queryFn: ({ signal }) => searched(list.paging, filters, signal),
     placeholderData: keepPreviousData,
   });
   return (
     <Page
       title="Customers"
       actions={
-        <Allowed to="customer:write">
-          <ButtonLink to="/customers/new" tone="primary" icon={<Plus size={14} aria-hidden />}>
-            New customer
-          </ButtonLink>
-        </Allowed>
+        <>
+          <ListFile
+            name="customers"
+            columns={FILE}
+            page={(paging, signal) => searched({ ...list.paging, ...paging }, filters, signal)}
+          />
+          <Allowed to="customer:write">
+            <ButtonLink to="/customers/new" tone="primary" icon={<Plus size={14} aria-hidden />}>
+              New customer
+            </ButtonLink>
+          </Allowed>
+        </>
       }
     >
       <FilterBar>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Allowed } from '../../app/person.tsx';
+import { PaymentBadge } from '../../app/billing/payment-badge.tsx';
 import { answerOf, api } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -125,8 +126,7 @@ export function Invoices({ customerId, zone }: Of) {
           {
             header: 'Payment',
             wideOnly: true,
-            cell: (row) =>
-              row.invoice_status === 'DRAFT' ? '–' : <Status word={row.payment_status} />,
+            cell: (row) => <PaymentBadge invoice={row} />,
           },
           {
             header: 'Due',

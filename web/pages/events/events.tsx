@@ -16,6 +16,7 @@ import { Awaiting, EmptyState } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { FirstEvent } from '../../app/first-event.tsx';
+import { Properties } from '../../app/properties.tsx';
 import { useMay, useSignedIn } from '../../app/person.tsx';
 import type { EVENT_OUTCOMES } from '../../../schemas/event.ts';
 import { ClockTimes } from './clock-times.tsx';
@@ -53,7 +54,9 @@ const COLUMNS: readonly Column<Event>[] = [
   {
     header: 'Properties',
     cell: ({ properties }) => (
-      <code className={styles.properties}>{JSON.stringify(properties)}</code>
+      <div className={styles.properties}>
+        <Properties of={properties} />
+      </div>
     ),
     wideOnly: true,
   },

@@ -1,4 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { PaymentBadge } from '../../app/billing/payment-badge.tsx';
+import { ListFile, type FileColumn } from '../../app/list-file.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -11,7 +13,7 @@ import {
   FilterBar,
   SearchFilter,
 } from '../../ui/filter-bar.tsx';
-import { daysOf, useListState } from '../../ui/list-state.ts';
+import { daysOf, useListState, type ListState } from '../../ui/list-state.ts';
 import { Money } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
@@ -41,7 +43,7 @@ const COLUMNS: readonly Column<Invoice>[] = [
   { header: 'Status', wideOnly: true, cell: (row) => <Status word={row.invoice_status} /> },
   {
     header: 'Payment',
-    cell: (row) => (row.invoice_status === 'DRAFT' ? '–' : <Status word={row.payment_status} />),
+    cell: (row) => <PaymentBadge invoice={row} />,
   },
   {
     header: 'Period',
@@ -74,20 +76,53 @@ const COLUMNS: readonly Column<Invoice>[] = [
   },
 ];
 
+/** Amounts with all of their digits, times as instants. */
+const FILE: readonly FileColumn<Invoice>[] = [
+  ['number', (row) => row.invoice_number],
+  ['customer', ({ customer }) => customer?.name ?? null],
+  ['external_customer_id', ({ customer }) => customer?.external_id ?? null],
+  ['status', (row) => row.invoice_status],
+  ['payment_status', (row) => row.payment_status],
+  ['issued', (row) => row.issue_date],
+  ['due', (row) => row.due_date],
+  ['period_start', (row) => row.period_start],
+  ['period_end', (row) => row.period_end],
+  ['currency', ({ currency }) => currency],
+  ['subtotal', ({ subtotal }) => subtotal],
+  ['discount', (row) => row.total_discount],
+  ['tax', (row) => row.total_tax],
+  ['total', ({ total }) => total],
+  ['paid', (row) => row.amount_paid],
+  ['open', (row) => row.amount_remaining],
+  ['id', ({ id }) => id],
+];
+
+const searched = (
+  paging: ListState<never>['paging'],
+  filters: Readonly<Record<keyof typeof FILTERS, string>>,
+  signal: AbortSignal,
+) => answerOf(api.POST('/invoices/search', { body: { ...paging, ...bodyOf(filters) }, signal }));
+
 /** Every invoice, with filters that a link carries. */
 export function View() {
   const list = useListState(FILTERS);
   const { filters, isFiltered, setFilters } = list;
   const query = useQuery({
     queryKey: ['invoices', list.paging, filters],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/invoices/search', { body: { ...list.paging, ...bodyOf(filters) }, signal }),
-      ),
+    queryFn: ({ signal }) => searched(list.paging, filters, signal),
     placeholderData: keepPreviousData,
   });
   return (
-    <Page title="Invoices">
+    <Page
+      title="Invoices"
+      actions={
+        <ListFile
+          name="invoices"
+          columns={FILE}
+          page={(paging, signal) => searched({ ...list.paging, ...paging }, filters, signal)}
+        />
+      }
+    >
       <FilterBar>
         <SearchFilter
           label="Search by number"
@@ -109,9 +144,9 @@ export function View() {
           label="Payment"
           value={filters.payment_status}
           choices={[
-            ['PENDING', 'Pending'],
+            ['PENDING', 'Unpaid'],
             ['PROCESSING', 'Processing'],
-            ['SUCCEEDED', 'Succeeded'],
+            ['SUCCEEDED', 'Paid'],
             ['OVERPAID', 'Overpaid'],
             ['FAILED', 'Failed'],
             ['PARTIALLY_REFUNDED', 'Partially refunded'],

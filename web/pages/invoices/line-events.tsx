@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Properties } from '../../app/properties.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { download } from '../../client/download.ts';
 import { Button } from '../../ui/button.tsx';
@@ -124,7 +125,7 @@ function Events({
               },
               {
                 header: 'Properties',
-                cell: ({ properties: values }) => <code>{JSON.stringify(values ?? {})}</code>,
+                cell: ({ properties: values }) => <Properties of={values} />,
               },
             ]}
           />

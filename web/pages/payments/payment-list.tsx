@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useCustomerNames } from '../../app/customer-names.tsx';
+import { ListFile, type FileColumn } from '../../app/list-file.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -11,7 +12,7 @@ import {
   DayFilter,
   FilterBar,
 } from '../../ui/filter-bar.tsx';
-import { daysOf, useListState } from '../../ui/list-state.ts';
+import { daysOf, useListState, type ListState } from '../../ui/list-state.ts';
 import { Money } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
@@ -32,7 +33,25 @@ const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Payment>
     wideOnly: true,
     cell: ({ payment_gateway }) => (payment_gateway ? formatWord(payment_gateway) : '–'),
   },
-  { header: 'Status', cell: (row) => <Status word={row.payment_status} /> },
+  {
+    header: 'Status',
+    cell: ({ payment_status, error_message }) => (
+      <>
+        <Status word={payment_status} />
+        {error_message === null ? null : (
+          <div>
+            <bdi>{formatWord(error_message)}</bdi>
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    header: 'Attempted',
+    sort: 'created_at',
+    wideOnly: true,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
   {
     header: 'Received',
     sort: 'succeeded_at',
@@ -47,21 +66,48 @@ const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Payment>
   },
 ];
 
+const FILE: readonly FileColumn<Payment>[] = [
+  ['invoice_number', (row) => row.invoice_number],
+  ['customer_id', (row) => row.customer_id],
+  ['method', (row) => row.payment_method_type],
+  ['gateway', (row) => row.payment_gateway],
+  ['gateway_payment_id', (row) => row.gateway_payment_id],
+  ['status', (row) => row.payment_status],
+  ['error', (row) => row.error_message],
+  ['attempted', (row) => row.created_at],
+  ['received', (row) => row.succeeded_at],
+  ['currency', ({ currency }) => currency],
+  ['amount', ({ amount }) => amount],
+  ['id', ({ id }) => id],
+];
+
+const searched = (
+  paging: ListState<never>['paging'],
+  filters: Readonly<Record<keyof typeof FILTERS, string>>,
+  signal: AbortSignal,
+) => answerOf(api.POST('/payments/search', { body: { ...paging, ...bodyOf(filters) }, signal }));
+
 /** Every payment, with filters that a link carries. */
 export function View() {
   const list = useListState(FILTERS);
   const { filters, isFiltered, setFilters } = list;
   const query = useQuery({
     queryKey: ['payments', list.paging, filters],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/payments/search', { body: { ...list.paging, ...bodyOf(filters) }, signal }),
-      ),
+    queryFn: ({ signal }) => searched(list.paging, filters, signal),
     placeholderData: keepPreviousData,
   });
   const names = useCustomerNames(query.data?.items.map(({ customer_id }) => customer_id) ?? []);
   return (
-    <Page title="Payments">
+    <Page
+      title="Payments"
+      actions={
+        <ListFile
+          name="payments"
+          columns={FILE}
+          page={(paging, signal) => searched({ ...list.paging, ...paging }, filters, signal)}
+        />
+      }
+    >
       <FilterBar>
         <ChoiceFilter
           label="Show"

@@ -1,12 +1,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
+import { ListFile, type FileColumn } from '../../app/list-file.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ChoiceFilter, ClearFilters, CurrencyFilter, FilterBar } from '../../ui/filter-bar.tsx';
-import { useListState } from '../../ui/list-state.ts';
+import { useListState, type ListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
@@ -42,40 +43,60 @@ const COLUMNS: readonly Column<Subscription>[] = [
   },
 ];
 
+const FILE: readonly FileColumn<Subscription>[] = [
+  ['customer', ({ customer }) => customer?.name ?? null],
+  ['external_customer_id', ({ customer }) => customer?.external_id ?? null],
+  ['plan', ({ plan }) => plan?.name ?? null],
+  ['status', (row) => row.subscription_status],
+  ['billing_period', (row) => row.billing_period],
+  ['current_period_start', (row) => row.current_period_start],
+  ['current_period_end', (row) => row.current_period_end],
+  ['started', (row) => row.start_date],
+  ['cancels', (row) => row.cancel_at],
+  ['currency', ({ currency }) => currency],
+  ['id', ({ id }) => id],
+];
+
+const searched = (
+  paging: ListState<never>['paging'],
+  filters: Readonly<Record<keyof typeof FILTERS, string>>,
+  signal: AbortSignal,
+) =>
+  answerOf(
+    api.POST('/subscriptions/search', {
+      body: {
+        ...paging,
+        expand: ['plan', 'customer'],
+        ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
+        ...(filters.plan_id === '' ? {} : { plan_id: filters.plan_id }),
+        ...(filters.currency === ''
+          ? {}
+          : {
+              filters: [
+                {
+                  field: 'currency',
+                  operator: 'eq' as const,
+                  value: { string: filters.currency },
+                },
+              ],
+            }),
+        // Without statuses the API lists active subscriptions only.
+        subscription_status:
+          filters.subscription_status === ''
+            ? [...SUBSCRIPTION_STATUSES]
+            : [filters.subscription_status as Subscription['subscription_status']],
+      },
+      signal,
+    }),
+  );
+
 /** Every subscription, with filters that a link carries. */
 export function View() {
   const list = useListState(FILTERS);
   const { filters, isFiltered, setFilters } = list;
   const query = useQuery({
     queryKey: ['subscriptions', list.paging, filters],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/subscriptions/search', {
-          body: {
-            ...list.paging,
-            expand: ['plan', 'customer'],
-            ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
-            ...(filters.plan_id === '' ? {} : { plan_id: filters.plan_id }),
-            ...(filters.currency === ''
-              ? {}
-              : {
-                  filters: [
-                    {
-                      field: 'currency',
-                      operator: 'eq' as const,
-                      value: { string: filters.currency },
-                    },
-                  ],
-                }),
-            // Without statuses the API lists active subscriptions only.
-            subscription_status:
-              filters.subscription_status === ''
-                ? [...SUBSCRIPTION_STATUSES]
-                : [filters.subscription_status as Subscription['subscription_status']],
-          },
-          signal,
-        }),
-      ),
+    queryFn: ({ signal }) => searched(list.paging, filters, signal),
     placeholderData: keepPreviousData,
   });
   const create = (
@@ -86,7 +107,19 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page title="Subscriptions" actions={create}>
+    <Page
+      title="Subscriptions"
+      actions={
+        <>
+          <ListFile
+            name="subscriptions"
+            columns={FILE}
+            page={(paging, signal) => searched({ ...list.paging, ...paging }, filters, signal)}
+          />
+          {create}
+        </>
+      }
+    >
       <FilterBar>
         <ChoiceFilter
           label="Status"

@@ -2,12 +2,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useCustomerNames } from '../../app/customer-names.tsx';
 import { Allowed } from '../../app/person.tsx';
+import { ListFile, type FileColumn } from '../../app/list-file.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ChoiceFilter, ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
-import { useListState } from '../../ui/list-state.ts';
+import { useListState, type ListState } from '../../ui/list-state.ts';
 import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
@@ -59,16 +60,32 @@ const columnsOf = (
   },
 ];
 
+const FILE: readonly FileColumn<Wallet>[] = [
+  ['wallet', ({ name }) => name],
+  ['customer_id', (row) => row.customer_id],
+  ['type', (row) => row.wallet_type],
+  ['status', (row) => row.wallet_status],
+  ['alert', (row) => row.alert_state],
+  ['created', (row) => row.created_at],
+  ['credits', (row) => row.credit_balance],
+  ['currency', ({ currency }) => currency],
+  ['balance', ({ balance }) => balance],
+  ['id', ({ id }) => id],
+];
+
+const searched = (
+  paging: ListState<never>['paging'],
+  filters: Readonly<Record<keyof typeof FILTERS, string>>,
+  signal: AbortSignal,
+) => answerOf(api.POST('/wallets/search', { body: { ...paging, ...bodyOf(filters) }, signal }));
+
 /** Every wallet with its balance. */
 export function View() {
   const list = useListState(FILTERS);
   const { filters, isFiltered, setFilters } = list;
   const query = useQuery({
     queryKey: ['wallets', list.paging, filters],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/wallets/search', { body: { ...list.paging, ...bodyOf(filters) }, signal }),
-      ),
+    queryFn: ({ signal }) => searched(list.paging, filters, signal),
     placeholderData: keepPreviousData,
   });
   const names = useCustomerNames(query.data?.items.map(({ customer_id }) => customer_id) ?? []);
@@ -81,7 +98,19 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page title="Wallets" actions={create}>
+    <Page
+      title="Wallets"
+      actions={
+        <>
+          <ListFile
+            name="wallets"
+            columns={FILE}
+            page={(paging, signal) => searched({ ...list.paging, ...paging }, filters, signal)}
+          />
+          {create}
+        </>
+      }
+    >
       <FilterBar>
         <SearchFilter
           label="Search by name"

@@ -1,0 +1,33 @@
+import type { ApiRecord } from '../../client/api.ts';
+import type { Tone } from '../../ui/badge.tsx';
+import { isZero } from './amounts.ts';
+
+/** What the state depends on. */
+export type PayableInvoice = Pick<
+  ApiRecord<'Invoice'>,
+  'invoice_status' | 'payment_status' | 'amount_remaining' | 'amount_paid' | 'due_date'
+>;
+
+/** How far an invoice is paid, in the words of people who pay and collect; null before it is issued. */
+export function paymentStateOf(
+  invoice: PayableInvoice,
+  nowMs: number,
+): readonly [string, Tone] | null {
+  const { invoice_status, payment_status, amount_remaining, amount_paid, due_date } = invoice;
+  if (invoice_status === 'VOIDED') return ['Voided', 'neutral'];
+  if (invoice_status !== 'FINALIZED') return null;
+  if (isZero(amount_remaining)) return SETTLED[payment_status] ?? ['Paid', 'positive'];
+  if (payment_status === 'PROCESSING') return ['Payment processing', 'info'];
+  if (payment_status === 'FAILED') return ['Payment failed', 'negative'];
+  if (due_date !== null && Date.parse(due_date) < nowMs) return ['Overdue', 'negative'];
+  return isZero(amount_paid) ? ['Due', 'warning'] : ['Partially paid', 'warning'];
+}
+
+/** What became of the money of an invoice on which nothing is open. */
+const SETTLED: Readonly<
+  Partial<Record<PayableInvoice['payment_status'], readonly [string, Tone]>>
+> = {
+  OVERPAID: ['Overpaid', 'positive'],
+  REFUNDED: ['Refunded', 'neutral'],
+  PARTIALLY_REFUNDED: ['Partially refunded', 'neutral'],
+};
