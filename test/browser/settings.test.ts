@@ -34,6 +34,33 @@ describeInBrowser('settings', (executable) => {
     await page.context().close();
   });
 
+  test('the sample invoice beside its form follows what is typed, before it is saved', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    await open(page, base, 'invoice_pdf_config');
+    const sample = page.getByRole('figure', { name: 'Sample invoice' });
+    await sample.getByText('$223.00').waitFor();
+    await page.getByLabel('Address').fill('Main street 1\n1000 Brussels');
+    await sample.getByText('1000 Brussels').waitFor();
+    await page.getByLabel('Accent').fill('#1d4e');
+    await page.getByLabel('Tax numbers').fill('BE 0123.456.789');
+    await sample.getByText('BE 0123.456.789').waitFor();
+    await page.getByLabel('Accent').fill('#1d4ed8');
+    const line = sample.locator('div > div').first();
+    await line.evaluate(
+      (element) =>
+        new Promise<void>((resolve) => {
+          const look = (): void =>
+            getComputedStyle(element).borderBottomColor === 'rgb(29, 78, 216)'
+              ? resolve()
+              : void requestAnimationFrame(look);
+          look();
+        }),
+    );
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('a wrong value is refused at its field; a right one is saved, and the default restored', async () => {
     const { page, problems } = await shown.signedIn();
     const base = page.url().replace(/\/$/, '');

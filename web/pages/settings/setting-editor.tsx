@@ -1,8 +1,10 @@
-import type { Control } from 'react-hook-form';
+import type { ReactNode } from 'react';
+import { useWatch, type Control } from 'react-hook-form';
 import * as z from 'zod';
 import { Refusal } from '../../client/refusal.ts';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import type { SettingForm } from './forms/fields.ts';
+import { Columns } from '../../ui/page.tsx';
 import { SettingFields } from './setting-fields.tsx';
 import { placeOf, problemsOf, toApi, toForm } from './values.ts';
 
@@ -20,10 +22,13 @@ export function SettingEditor({
   form: setting,
   value,
   onSave,
+  preview,
 }: {
   readonly form: SettingForm;
   readonly value: object;
   readonly onSave?: (value: Held) => Promise<void>;
+  /** What the values of the fields look like, beside the form. */
+  readonly preview?: (value: Held) => ReactNode;
 }) {
   const held = toForm(setting.fields, value as Held);
   const form = useApiForm(heldBy(setting), { value: held });
@@ -36,7 +41,7 @@ export function SettingEditor({
     />
   );
   if (onSave === undefined) return <>{fields}</>;
-  return (
+  const editor = (
     <Form
       form={form}
       submit="Save setting"
@@ -51,6 +56,30 @@ export function SettingEditor({
       {fields}
     </Form>
   );
+  if (preview === undefined) return editor;
+  return (
+    <Columns>
+      {editor}
+      <Previewed
+        of={form.control as unknown as Control<{ value: Held }>}
+        fields={setting.fields}
+        preview={preview}
+      />
+    </Columns>
+  );
+}
+
+function Previewed({
+  of,
+  fields,
+  preview,
+}: {
+  readonly of: Control<{ value: Held }>;
+  readonly fields: SettingForm['fields'];
+  readonly preview: (value: Held) => ReactNode;
+}) {
+  const held = useWatch({ control: of, name: 'value' });
+  return <>{preview(toApi(fields, held))}</>;
 }
 
 /** A refusal whose details have the paths of the form: `value.min_amount.usd` is a row of it. */

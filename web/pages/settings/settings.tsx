@@ -11,6 +11,7 @@ import { Loaded } from '../../ui/query-state.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { formFor, FORMS, type FormKey } from './forms.ts';
+import { InvoiceSample } from './invoice-sample.tsx';
 import { JsonEditor } from './json-editor.tsx';
 import { SettingEditor } from './setting-editor.tsx';
 
@@ -70,7 +71,12 @@ export function View() {
                 <CodeBlock label="Setting" text={JSON.stringify(value, null, 2)} />
               )
             ) : isSuperAdmin ? (
-              <SettingEditor form={form} value={value} onSave={save} />
+              <SettingEditor
+                form={form}
+                value={value}
+                onSave={save}
+                {...(key === 'invoice_pdf_config' ? { preview: invoiceSample } : {})}
+              />
             ) : (
               <Stack>
                 <p>Only a super admin changes settings.</p>
@@ -83,6 +89,8 @@ export function View() {
     </Page>
   );
 }
+
+const invoiceSample = (value: Readonly<Record<string, unknown>>) => <InvoiceSample value={value} />;
 
 function useSave(key: FormKey): (value: Record<string, unknown>) => Promise<void> {
   const cache = useQueryClient();
