@@ -1,12 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import { Seller } from '../app/seller.tsx';
 import { answerOf } from '../client/api.ts';
 import { linkedApi } from '../client/linked-api.ts';
 import { Refusal } from '../client/refusal.ts';
 import { Badge } from '../ui/badge.tsx';
 import { PlainTable } from '../ui/data-table.tsx';
-import { Facts } from '../ui/facts.tsx';
 import { Money, Quantity } from '../ui/money.tsx';
 import { Awaiting, EmptyState, Failure } from '../ui/query-state.tsx';
 import type { Checkout, CheckoutLink } from './checkout.ts';
@@ -108,9 +107,19 @@ function Bill({ checkout }: { readonly checkout: Checkout }) {
   const { currency, lines, hidden_lines, subtotal, discount, tax, settled, amount } = checkout;
   const money = (value: string) => <Money amount={value} currency={currency} />;
   const negative = (value: string) => money(value.startsWith('-') ? value.slice(1) : `-${value}`);
+  const sums: readonly (readonly [string, ReactNode])[] = [
+    ['Subtotal', money(subtotal)],
+    ...(discount === '0' ? [] : ([['Discount', negative(discount)]] as const)),
+    ...(tax === '0' ? [] : ([['Tax', money(tax)]] as const)),
+    ...(settled === '0' ? [] : ([['Already settled', negative(settled)]] as const)),
+    ['Amount due', money(amount)],
+  ];
   return (
     <section className={styles.bill}>
       <h2>What you pay for</h2>
+      <p className={styles.small}>
+        Billed to <bdi>{checkout.payer}</bdi>
+      </p>
       <PlainTable
         label="Items"
         rows={lines.map((line, index) => ({ ...line, id: String(index) }))}
@@ -126,29 +135,27 @@ function Bill({ checkout }: { readonly checkout: Checkout }) {
         ]}
       />
       {hidden_lines === 0 ? null : <p>and {hidden_lines} more, which are part of the sum</p>}
-      <Facts
-        of={[
-          ['Billed to', <bdi key="payer">{checkout.payer}</bdi>],
-          ['Subtotal', money(subtotal)],
-          ...(discount === '0' ? [] : ([['Discount', negative(discount)]] as const)),
-          ...(tax === '0' ? [] : ([['Tax', money(tax)]] as const)),
-          ...(settled === '0' ? [] : ([['Already settled', negative(settled)]] as const)),
-          ['Amount due', money(amount)],
-        ]}
-      />
+      <dl className={styles.sums}>
+        {sums.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
     </section>
   );
 }
 
 export function UnknownLink() {
   return (
-    <>
+    <div className={styles.page}>
       <h1 className="visually-hidden">Checkout</h1>
       <EmptyState title="This link is not valid">
         Open the whole link that you were sent: a part of it alone, or a page that is loaded again,
         does not open the payment. A link ends one hour after its payment page; ask the company that
         bills you for another one.
       </EmptyState>
-    </>
+    </div>
   );
 }

@@ -1,5 +1,7 @@
+import { sumOf } from '../app/billing/amounts.ts';
+
 interface Used {
-  readonly items: readonly { readonly meter_id: string }[];
+  readonly items: readonly { readonly meter_id: string; readonly total_cost: string }[];
 }
 interface Feature {
   readonly is_enabled: boolean;
@@ -16,3 +18,9 @@ export function ofIncluded<Usage extends Used>(usage: Usage, features: readonly 
   if (meters.size === 0) return usage;
   return { ...usage, items: usage.items.filter(({ meter_id }) => meters.has(meter_id)) };
 }
+
+/** What the usage costs that is not shown: with it, the costs that are shown add up to the cost of all usage. */
+export const costOfOthers = <Usage extends Used>(all: Usage, shown: Usage): string =>
+  sumOf(
+    all.items.filter((item) => !shown.items.includes(item)).map(({ total_cost }) => total_cost),
+  );

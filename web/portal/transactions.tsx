@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { creditReasonOf } from '../app/billing/credit-reasons.ts';
 import type { ApiRecord } from '../client/api.ts';
 import { Status } from '../ui/badge.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { useListState } from '../ui/list-state.ts';
 import { fractionOf, Quantity } from '../ui/money.tsx';
 import { EmptyState } from '../ui/query-state.tsx';
-import { formatWord } from '../ui/text.ts';
 import { Time } from '../ui/time.tsx';
 import { useZone } from './portal.ts';
 import { invoicesQuery, transactionsQuery } from './queries.ts';
@@ -54,9 +54,9 @@ const columnsOf = (
   { header: 'Time', cell: ({ created_at }) => <Time at={created_at} zone={zone} /> },
   {
     header: 'Description',
-    cell: ({ transaction_reason, reference_type, reference_id, description }) => (
+    cell: ({ reference_type, reference_id, description, ...row }) => (
       <>
-        {formatWord(transaction_reason)}
+        {creditReasonOf({ ...row, reference_type })}
         {reference_type === 'INVOICE' ? (
           <div>
             <Link to={`/invoices/${reference_id}`}>{numbers.get(reference_id) ?? 'Invoice'}</Link>

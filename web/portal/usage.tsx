@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { PortalUsagePage } from '../../schemas/portal-page.ts';
 import type { PortalRange } from '../../schemas/words.ts';
 import { FeatureBars } from '../app/billing/feature-bars.tsx';
+import { isZero } from '../app/billing/amounts.ts';
 import { MeterCharts, UsageTable } from '../app/billing/metered-usage.tsx';
 import { presetRange, rangeOf, type Range } from '../app/range.ts';
 import { answerOf, type ApiRecord } from '../client/api.ts';
@@ -14,7 +15,7 @@ import { Page, Section, Stack } from '../ui/page.tsx';
 import { EmptyState, Loaded } from '../ui/query-state.tsx';
 import { Period } from '../ui/time.tsx';
 import { useUrlState } from '../ui/url-state.ts';
-import { ofIncluded } from './included-usage.ts';
+import { costOfOthers, ofIncluded } from './included-usage.ts';
 import { usePortal, useZone } from './portal.ts';
 import { entitlementsQuery } from './queries.ts';
 
@@ -164,6 +165,7 @@ function Shown({
   const entitled = useQuery({ ...entitlementsQuery(), enabled: shown.only_included });
   if (shown.only_included && entitled.isPending) return null;
   const usage = shown.only_included ? ofIncluded(all, entitled.data?.features ?? []) : all;
+  const others = costOfOthers(all, usage);
   if (usage.items.length === 0)
     return (
       <EmptyState title="No usage in these days">
@@ -181,7 +183,14 @@ function Shown({
         ) : part === 'usage_graph' ? (
           <MeterCharts key={part} usage={usage} zone={zone} />
         ) : part === 'usage_breakdown' ? (
-          <UsageTable key={part} usage={usage} hasCost={shown.shows_spend} />
+          <Stack key={part}>
+            <UsageTable usage={usage} hasCost={shown.shows_spend} />
+            {shown.shows_spend && !isZero(others) ? (
+              <p>
+                Other usage of your plans costs <Money amount={others} currency={usage.currency} />.
+              </p>
+            ) : null}
+          </Stack>
         ) : null,
       )}
     </Stack>

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { Tab, TabList, TabPanel, Tabs as AriaTabs } from 'react-aria-components/Tabs';
 import styles from './tabs.module.css';
 
@@ -22,9 +22,19 @@ export function Tabs({
 }) {
   // The address may name a part that the page does not have: an old link.
   const shown = tabs.some(({ id }) => id === chosen) ? chosen : tabs[0]!.id;
+  const frame = useRef<HTMLDivElement>(null);
+  // On a phone the chosen tab may lie outside of the row.
+  useEffect(() => {
+    const row = frame.current;
+    const tab = row?.querySelector<HTMLElement>('[aria-selected="true"]');
+    if (row == null || tab == null) return;
+    const [outer, inner] = [row.getBoundingClientRect(), tab.getBoundingClientRect()];
+    if (inner.right > outer.right) row.scrollLeft += inner.right - outer.right;
+    if (inner.left < outer.left) row.scrollLeft -= outer.left - inner.left;
+  }, [shown]);
   return (
     <AriaTabs selectedKey={shown} onSelectionChange={(key) => onChoose(String(key))}>
-      <div className={styles.scroll}>
+      <div ref={frame} className={styles.scroll}>
         <TabList aria-label={label} className={styles.list!}>
           {tabs.map(({ id, label: text }) => (
             <Tab key={id} id={id} className={styles.tab!}>

@@ -91,16 +91,19 @@ function What({ entry }: { readonly entry: Entry }): ReactNode {
         <Badge tone="info">Notification</Badge> {entry.action}
         <span className={styles.by}>
           {entry.deliveries.length === 0
-            ? 'no receiver'
+            ? 'no endpoint'
             : entry.deliveries
-                .map(({ delivery_status, attempts }) => `${delivery_status}, ${attempts} attempts`)
+                .map(
+                  ({ delivery_status, attempts }) =>
+                    `${formatWord(delivery_status).toLowerCase()}, ${attempts === 1 ? 'one attempt' : `${attempts} attempts`}`,
+                )
                 .join('; ')}
         </span>
       </>
     );
   return (
     <>
-      {formatWord(entry.entity_type)} {entry.action}
+      <Record of={entry} /> {entry.action}
       <span className={styles.by}>
         by <Actor of={entry} />
       </span>
@@ -111,10 +114,28 @@ function What({ entry }: { readonly entry: Entry }): ReactNode {
 
 function Actor({ of: { actor_kind, user_id, key_id, job } }: { readonly of: Entry }) {
   if (job === null && user_id !== null) return <PersonName id={user_id} />;
-  return <>{job ?? key_id ?? actor_kind ?? 'the system'}</>;
+  return <>{job === null ? (key_id ?? actor_kind ?? 'the system') : `the job ${job}`}</>;
 }
 
-const UNTOLD = new Set(['updated_at', 'updated_by', 'version', 'revision', 'last_computed_at']);
+/** Records that have a page of their own, by their type. */
+const PAGES: Readonly<Record<string, string>> = {
+  customer: '/customers',
+  subscription: '/subscriptions',
+  invoice: '/invoices',
+  wallet: '/wallets',
+};
+
+function Record({ of: { entity_type, entity_id } }: { readonly of: Entry }) {
+  const page = PAGES[entity_type];
+  const name = formatWord(entity_type);
+  return page === undefined ? <>{name}</> : <Link to={`${page}/${entity_id}`}>{name}</Link>;
+}
+
+/** Fields that say how a record is kept, not what it is. */
+const UNTOLD = new Set([
+  'updated_at', 'updated_by', 'version', 'revision', 'last_computed_at', 'stream_heads', 'last_synced_at',
+]); // prettier-ignore
+const wordsOf = (field: string): string => field.replaceAll('_', ' ');
 
 function Changes({ entry: { before, after } }: { readonly entry: Entry }) {
   const names = Object.keys(after ?? {}).filter((name) => !UNTOLD.has(name));
@@ -122,13 +143,14 @@ function Changes({ entry: { before, after } }: { readonly entry: Entry }) {
   return (
     <details className={styles.changes}>
       <summary>
-        {names.length === 1 ? '1 field' : `${names.length} fields`}: {names.slice(0, 4).join(', ')}
+        {names.length === 1 ? '1 field' : `${names.length} fields`}:{' '}
+        {names.slice(0, 4).map(wordsOf).join(', ')}
         {names.length > 4 ? ' …' : ''}
       </summary>
       <dl>
         {names.map((name) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>{wordsOf(name)}</dt>
             <dd>
               <del>{shown(before?.[name])}</del> <ins>{shown(after?.[name])}</ins>
             </dd>

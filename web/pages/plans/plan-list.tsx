@@ -22,7 +22,7 @@ const FILTERS = { q: '' };
 const COLUMNS: readonly Column<ApiRecord<'Plan'>>[] = [
   { header: 'Plan', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
   { header: 'Lookup key', cell: ({ lookup_key }) => (lookup_key === '' ? '–' : <code>{lookup_key}</code>) }, // prettier-ignore
-  { header: 'Description', wideOnly: true, cell: ({ description }) => <bdi>{description ?? '–'}</bdi> }, // prettier-ignore
+  { header: 'Description', wideOnly: true, cell: ({ description }) => <bdi>{description || '–'}</bdi> }, // prettier-ignore
   { header: 'Created', sort: 'created_at', cell: ({ created_at }) => <Day at={created_at} /> },
 ];
 

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
+import { rateOf } from '../../app/billing/rate-of.ts';
 import { grantOf } from '../../app/billing/grant-of.ts';
 import { Allowed, useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -12,7 +13,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Card, Page, Row, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
-import { formatDecimal, formatMoney, formatWord } from '../../ui/text.ts';
+import { formatWord } from '../../ui/text.ts';
 import { Day, Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Calculator } from './calculator.tsx';
@@ -220,12 +221,3 @@ const modelOf = ({ billing_model, tier_mode }: Price): string =>
     : billing_model === 'PACKAGE'
       ? 'Package'
       : 'Flat';
-
-function rateOf(price: Price): string {
-  const { amount, currency, tiers, billing_model, transform_quantity } = price;
-  if (billing_model === 'TIERED') return `${tiers?.length ?? 0} tiers`;
-  const rate = formatMoney(amount, currency);
-  return billing_model === 'PACKAGE'
-    ? `${rate} per ${formatDecimal(String(transform_quantity.divide_by))}`
-    : rate;
-}

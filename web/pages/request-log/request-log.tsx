@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
+import { CopyButton } from '../../ui/code-block.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ChoiceFilter, ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
 import { useListState } from '../../ui/list-state.ts';
@@ -11,6 +12,9 @@ import { Time } from '../../ui/time.tsx';
 import styles from './request-log.module.css';
 
 type Entry = ApiRecord<'RequestLogEntry'>;
+
+/** Enough to compare by eye; the button copies the whole id. */
+const SHOWN_CHARACTERS = 8;
 
 const FILTERS = { request_id: '', path: '', outcome: '', idempotency: '' };
 
@@ -65,7 +69,12 @@ const COLUMNS: readonly Column<Entry>[] = [
     header: 'Request id',
     wideOnly: true,
     isWhole: true,
-    cell: ({ request_id }) => <code className={styles.id}>{request_id}</code>,
+    cell: ({ request_id }) => (
+      <span className={styles.id}>
+        <code title={request_id}>{request_id.slice(0, SHOWN_CHARACTERS)}…</code>
+        <CopyButton text={request_id} label={`Copy ${request_id}`} />
+      </span>
+    ),
   },
 ];
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
+import { rateOf } from '../../app/billing/rate-of.ts';
 import { Timeline } from '../../app/billing/timeline.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
@@ -112,6 +113,19 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
             { header: 'Line item', cell: (row) => <bdi>{row.display_name}</bdi> },
             { header: 'Type', cell: ({ price_type }) => formatWord(price_type) },
             { header: 'Billing timing', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrears'}` }, // prettier-ignore
+            {
+              header: 'Price',
+              cell: ({ price, entity_type, entity_id }) =>
+                price === null ? (
+                  '–'
+                ) : entity_type === 'plan' ? (
+                  <Link to={`/plans/${entity_id}`} search={{ price: price.id } as never}>
+                    {rateOf(price)}
+                  </Link>
+                ) : (
+                  rateOf(price)
+                ),
+            },
             { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> }, // prettier-ignore
             { header: 'To', wideOnly: true, cell: ({ end_date }) => <Day at={end_date} zone={zone} /> }, // prettier-ignore
             {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { creditReasonOf } from '../../app/billing/credit-reasons.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { fractionOf, Quantity } from '../../ui/money.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
-import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { Stack } from '../../ui/page.tsx';
 
@@ -42,7 +42,7 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
         query={query}
         columns={[
           { header: 'Expires', cell: ({ expiry_date }) => expiry_date === null ? 'Never' : <Time at={expiry_date} /> }, // prettier-ignore
-          { header: 'Source', cell: (row) => formatWord(row.transaction_reason) },
+          { header: 'Source', cell: creditReasonOf },
           { header: 'Added', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
           {
             header: 'Priority',

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useInvoiceNumbers } from '../../app/billing/invoice-numbers.ts';
+import { creditReasonOf } from '../../app/billing/credit-reasons.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
@@ -8,7 +9,7 @@ import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
 import { useListState } from '../../ui/list-state.ts';
 import { fractionOf, Quantity } from '../../ui/money.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
-import { formatDecimal, formatWord } from '../../ui/text.ts';
+import { formatDecimal } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 
 type Transaction = ApiRecord<'WalletTransaction'>;
@@ -58,6 +59,7 @@ export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBal
         columns={columnsOf(
           fractionOf(rows.flatMap((row) => [row.credit_amount, row.credit_balance_after])),
           numbers,
+          new Map(rows.map((row) => [row.id, creditReasonOf(row)])),
         )}
         empty={
           <EmptyState title="No transactions">
@@ -72,6 +74,7 @@ export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBal
 const columnsOf = (
   fraction: number,
   numbers: ReadonlyMap<string, string>,
+  reasons: ReadonlyMap<string, string>,
 ): readonly Column<Transaction>[] => [
   { header: 'Time', sort: 'created_at', cell: ({ created_at }) => <Time at={created_at} /> },
   { header: 'Description', cell: (row) => <What row={row} numbers={numbers} /> },
@@ -88,7 +91,8 @@ const columnsOf = (
         ? '–'
         : consumption_breakdown.map(({ credit_transaction_id, credits }) => (
             <div key={credit_transaction_id}>
-              {formatDecimal(credits)} of <code>…{credit_transaction_id.slice(-6)}</code>
+              {formatDecimal(credits)} of {reasons.get(credit_transaction_id)}{' '}
+              <code>…{credit_transaction_id.slice(-6)}</code>
             </div>
           )),
   },
@@ -121,7 +125,7 @@ function What({
 }) {
   return (
     <>
-      {formatWord(row.transaction_reason)}
+      {creditReasonOf(row)}
       {row.type === 'credit' ? (
         <>
           {' '}
