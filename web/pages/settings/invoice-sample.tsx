@@ -10,7 +10,7 @@ const LINES = [
 const TOTAL = '223.00';
 const CURRENCY = 'usd';
 
-/** How an invoice will look with the values that are in the form, saved or not. A value that is not valid is left out. */
+/** How an invoice will look with the values of the form, saved or not. A value that is not valid is left out. */
 export function InvoiceSample({ value }: { readonly value: Readonly<Record<string, unknown>> }) {
   const { tenant } = useSignedIn().person;
   const { logo, colors, address, tax_ids, notes } = readable(value);
