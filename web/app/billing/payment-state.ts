@@ -1,12 +1,20 @@
-import type { ApiRecord } from '../../client/api.ts';
-import type { Tone } from '../../ui/badge.tsx';
+import type {
+  INVOICE_PAYMENT_STATUSES,
+  INVOICE_STATUSES,
+} from '../../../schemas/invoice-requests.ts';
 import { isZero } from './amounts.ts';
 
 /** What the state depends on. */
-export type PayableInvoice = Pick<
-  ApiRecord<'Invoice'>,
-  'invoice_status' | 'payment_status' | 'amount_remaining' | 'amount_paid' | 'due_date'
->;
+export interface PayableInvoice {
+  readonly invoice_status: (typeof INVOICE_STATUSES)[number];
+  readonly payment_status: (typeof INVOICE_PAYMENT_STATUSES)[number];
+  readonly amount_remaining: string;
+  readonly amount_paid: string;
+  readonly due_date: string | null;
+}
+
+/** The tone of a badge. */
+type Tone = 'neutral' | 'positive' | 'negative' | 'warning' | 'info';
 
 /** How far an invoice is paid, in the words of people who pay and collect; null before it is issued. */
 export function paymentStateOf(
