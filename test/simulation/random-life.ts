@@ -21,8 +21,7 @@ const DAYS_AFTER_PAUSE = 3;
 
 /**
  * Changes of every kind. A discount and a change within a period do not meet: what is credited for a discounted fee
- * has its own tables (billing 5.2). A discounted life has short pauses: the end of its coupon moves by the days of a
- * pause, and months of other lengths after a long one could put it into another period.
+ * has its own tables (billing 5.2).
  */
 export function randomLife(roll: Dice, start: number, months: number): Life {
   const off = roll(3) === 0 ? { percent: 5 + roll(60), periods: 1 + roll(months) } : null;
@@ -35,15 +34,10 @@ export function randomLife(roll: Dice, start: number, months: number): Life {
     const day = DAYS[roll(DAYS.length)]!;
     if (month === ends)
       return roll(2) === 0 && off === null ? { kind: 'stop', day } : { kind: 'cancel', day };
-    if (kind <= 1 && pauses < (off === null ? 3 : 2)) {
+    if (kind <= 1 && pauses < 3) {
       pauses += 1;
       const then = off === null && month > 2 ? afterPause(roll) : null;
-      return {
-        kind: 'pause',
-        day,
-        days: off === null ? PAUSE_DAYS[roll(PAUSE_DAYS.length)]! : PAUSE_DAYS[0],
-        then,
-      };
+      return { kind: 'pause', day, days: PAUSE_DAYS[roll(PAUSE_DAYS.length)]!, then };
     }
     if (off !== null) return { kind: 'none' };
     if (kind <= 3) return { kind: 'seats', day, seats: 1 + roll(30) };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { movePause, type PauseRecordStatus } from '../../../domain/states/pause.ts';
+import { unpausedTime } from '../../../domain/subscription/unpaused-time.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { tableOf } from '../../../postgres/table.ts';
@@ -99,14 +100,34 @@ export async function writePauses(
         updated_at,
         updated_by,
       });
-      await tx`
-        update coupon_associations a
-           set end_date = a.end_date + (${resumed_at}::timestamptz - ${before.pause_at}::timestamptz)
-          from coupons c
-         where ${inScope(tx, scope, 'a')} and a.subscription_id = ${before.id}
-           and c.id = a.coupon_id and c.cadence = 'repeated' and a.end_date > ${before.pause_at}`;
+      await moveCouponEnds(tx, scope, { before, after });
     }
   }
+}
+
+/**
+ * Coupons that count periods discount as many as without the pause that has just ended: their end keeps its place
+ * among the periods (billing 12.4).
+ */
+async function moveCouponEnds(
+  tx: Transaction,
+  scope: Scope,
+  { before, after }: Moved,
+): Promise<void> {
+  const ends = await tx<{ id: string; end_date: string }[]>`
+    select a.id, a.end_date
+      from coupon_associations a join coupons c on c.id = a.coupon_id
+     where ${inScope(tx, scope, 'a')} and a.subscription_id = ${before.id}
+       and c.cadence = 'repeated' and a.end_date > ${before.pause_at}`;
+  if (ends.length === 0) return;
+  const pauses = (await pausedTimes(tx, scope, [before.id])).get(before.id) ?? [];
+  const earlier = pauses.filter(({ start }) => start < before.pause_at!);
+  const old = unpausedTime(before, earlier);
+  const moved = unpausedTime(after, pauses);
+  for (const { id, end_date } of ends)
+    await tx`
+      update coupon_associations set end_date = ${moved.back(old.of(end_date))}
+       where ${inScope(tx, scope)} and id = ${id}`;
 }
 
 /** Ends the current pause of a subscription that a request has cancelled. */

@@ -339,3 +339,49 @@ describe('changes after a pause, in the period that it made longer (billing 5.3,
     expect(updates.map(({ subtotal }: any) => subtotal)).toEqual(['22']);
   });
 });
+
+describe('a coupon that counts periods discounts as many as without the pause (billing 12.4)', () => {
+  /** Discounts of the opening invoice and of cycles, oldest first, of a fee of 31.00. */
+  async function discounts(more: object, from: string, until: string, ends: readonly string[]) {
+    const { api, catalog } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '31');
+    const { body: coupon } = await api.post('/v1/coupons', {
+      ...{ name: 'Off', type: 'percentage', percentage_off: '10' },
+      ...{ cadence: 'repeated', duration_in_periods: 2 },
+    });
+    api.clock.set(day('2026-07-01'));
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      ...{ start_date: day('2026-07-01'), coupons: [coupon.id] },
+      ...more,
+    });
+    await pause(subscription, from, until);
+    for (const end of ends) await at(end);
+    const { body } = await api.post('/v1/invoices/search', { subscription_id: subscription.id });
+    return body.items
+      .sort((left: any, right: any) => left.billing_sequence - right.billing_sequence)
+      .map((invoice: any) => invoice.total_discount);
+  }
+
+  test('the periods after the pause are shorter than those before it', async () => {
+    const ends = ['2026-09-15', '2026-10-15', '2026-11-15'];
+    expect(await discounts({}, '2026-07-11', '2026-08-25', ends)).toEqual(['3.1', '3.1', '0', '0']);
+  });
+
+  test('on a calendar, whose periods do not move', async () => {
+    const calendar = { billing_cycle: 'calendar' };
+    const ends = ['2026-08-01', '2026-09-01', '2026-10-01'];
+    expect(await discounts(calendar, '2026-07-11', '2026-07-21', ends)).toEqual([
+      ...['3.1', '3.1', '0', '0'],
+    ]);
+  });
+
+  test('on a calendar, a period that is paused as a whole does not count', async () => {
+    const calendar = { billing_cycle: 'calendar' };
+    const ends = ['2026-10-01', '2026-11-01', '2026-12-01'];
+    expect(await discounts(calendar, '2026-07-11', '2026-09-11', ends)).toEqual([
+      // July; its cycle, in the pause; September from its 11th on; September to November.
+      ...['3.1', '0', '2.07', '0', '0', '0'],
+    ]);
+  });
+});

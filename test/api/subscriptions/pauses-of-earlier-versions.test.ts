@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
-/** Subscriptions that were paused before their earlier anchors were remembered (migration 0355). */
+/** Subscriptions that were paused before their earlier anchors were remembered (migration 0360). */
 let world: BillingWorld;
 beforeAll(async () => {
   world = await startBillingWorld();
@@ -32,7 +32,7 @@ const anchorsOf = async (ids: readonly string[]) =>
     ).map(({ id, earlier_anchors }) => [id, earlier_anchors]),
   );
 async function migrate() {
-  const file = 'postgres/migrations/0355_anchors_before_earlier_pauses.sql';
+  const file = 'postgres/migrations/0360_anchors_before_earlier_pauses.sql';
   await world.api.pool.unsafe(await readFile(file, 'utf8'));
 }
 
