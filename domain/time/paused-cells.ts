@@ -1,6 +1,6 @@
 import { periodContaining, type BillingSchedule } from './billing-periods.ts';
 import { chargeCells, type Cell } from './charge-cells.ts';
-import { epochMs, isoText, laterOf, type Instant, type Period } from './instant.ts';
+import { earlierOf, epochMs, isoText, laterOf, type Instant, type Period } from './instant.ts';
 
 /** A pause that has begun; the end is null while it lasts. */
 export interface PausedTime {
@@ -35,6 +35,24 @@ export const pausesWithin = (period: Period, pauses: readonly PausedTime[]): Per
       ? [{ start, end }]
       : [],
   );
+
+/** The times in which all of several subscriptions were paused, from the pauses of each in order of time. */
+export function commonPauses(
+  pausesOfEach: readonly (readonly PausedTime[])[],
+): readonly PausedTime[] {
+  const [first = [], ...others] = pausesOfEach;
+  return others.reduce<readonly PausedTime[]>(
+    (common, pauses) =>
+      common.flatMap((left) =>
+        pauses.flatMap((right): PausedTime[] => {
+          const start = laterOf(left.start, right.start);
+          const end = left.end === null ? right.end : earlierOf(left.end, right.end);
+          return end === null || start < end ? [{ start, end }] : [];
+        }),
+      ),
+    first,
+  );
+}
 
 /** Milliseconds of a time that pauses take. */
 export const pausedMs = ({ start, end }: Period, pauses: readonly Period[]): number =>

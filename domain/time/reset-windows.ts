@@ -41,15 +41,6 @@ export function resetWindowAt(
   return { start: laterOf(isoText(start), start_date), end: earlierOf(isoText(end), end_date) };
 }
 
-/** When the allowance at `at` next resets; null for NEVER. */
-export function nextUsageReset(
-  schedule: ResetSchedule,
-  reset: UsageResetPeriod,
-  at: Instant,
-): Instant | null {
-  return resetWindowAt(schedule, reset, at).end;
-}
-
 type CellFinder = (ms: number) => { readonly start: number; readonly end: number };
 
 function cellFinder(schedule: ResetSchedule, reset: RecurringPeriod): CellFinder {

@@ -362,6 +362,38 @@ test('a used-up window of a quota is announced once, and the next window again (
   await put('entitlement_alert_config', { alert_enabled: false });
 });
 
+test('usage of a pause does not use up what is granted (billing 12.3)', async () => {
+  const plan = await catalog.plan();
+  const meter = await catalog.meter();
+  const { body: feature } = await api.post('/v1/features', {
+    ...{ name: `Calls of ${meter.id}`, type: 'metered', meter_id: meter.id },
+  });
+  await catalog.usage(plan, meter, { amount: '1' });
+  await completeBackfills(api.pool);
+  const { body: entitlement } = await api.post('/v1/entitlements', {
+    ...{ plan_id: plan.id, feature_id: feature.id, feature_type: 'metered', usage_limit: 100 },
+    usage_reset_period: 'MONTHLY',
+  });
+  api.clock.set('2026-11-05T00:00:00.000Z');
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, { start_date: NOVEMBER });
+  await put('entitlement_alert_config', { alert_enabled: true });
+  const change = async (path: string) =>
+    expect((await api.post(`/v1/subscriptions/${subscription.id}/${path}`, {})).status).toBe(200);
+  await change('pause');
+  await use({ customer }, meter, '500', '2026-11-12T00:00:00.000Z');
+  api.clock.set('2026-11-15T00:00:00.000Z');
+  await change('resume');
+  api.clock.set('2026-11-21T12:00:00.000Z');
+  await use({ customer }, meter, '99', '2026-11-20T00:00:00.000Z');
+  await evaluate();
+  expect(await eventsOf(entitlement.id, 'entitlement.grant.%')).toEqual([]);
+  await use({ customer }, meter, '1', '2026-11-20T00:00:00.000Z');
+  await evaluate();
+  expect(await eventsOf(entitlement.id, 'entitlement.grant.%')).toHaveLength(1);
+  await put('entitlement_alert_config', { alert_enabled: false });
+});
+
 test('a feature compares the ongoing credits of each wallet (money 4.12)', async () => {
   const world = await subscribed();
   const wallet = (

@@ -9,6 +9,7 @@ import { versionForPeriod } from '../../../domain/metering/version-for-period.ts
 import { Decimal, decimalText, ZERO } from '../../../domain/money.ts';
 import type { SpendAlertSettings } from '../../../domain/subscription/spend-alert.ts';
 import { epochMs, isoText, type Period } from '../../../domain/time/instant.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { alertTransition } from '../../../domain/wallet/balance-alert.ts';
 import { type Scope, type Transaction } from '../../../postgres/client.ts';
 import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
@@ -20,7 +21,8 @@ import type { Caller } from '../../conventions/record.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { entitlementSources } from '../../catalog/entitlements/entitlement-sources.ts';
 import { findFeatures } from '../../catalog/features/repository.ts';
-import { featureUsageQuery, windowOf } from '../analytics/customer-usage.ts';
+import { featureUsageQuery } from '../analytics/customer-usage.ts';
+import { pausesOf, windowOf, withPauses } from '../analytics/running-window.ts';
 import {
   byTime,
   measureQuotas,
@@ -64,7 +66,8 @@ export async function measureGrants(
   const levels = { alert_enabled: config.alert_enabled === true, critical, warning, info };
   const subscriptions = await grantingSubscriptions(pool, scope, customerIds, at);
   const sources = sourcesAt(await entitlementSources(pool, scope, subscriptions), at);
-  const subscriptionOf = new Map(subscriptions.map((row) => [row.id, row]));
+  const granting = await withPauses(pool, scope, subscriptions);
+  const subscriptionOf = granting.subscriptions;
   const byCustomer = groupBy(
     sources,
     ({ subscription_id }) => subscriptionOf.get(subscription_id)!.customer_id,
@@ -86,20 +89,26 @@ export async function measureGrants(
   const asked = granted.flatMap(({ customer_id, entitlement }, index): AskedGrant[] => {
     const customer = customers.find(({ id }) => id === customer_id);
     const ofMeter = versions.get(meterOf.get(entitlement.feature_id) ?? '') ?? [];
-    const questionOf = (key: string, period: Period): UsageQuery[] => {
-      const version = versionForPeriod(ofMeter, [], period.start);
+    const questionOf = (
+      key: string,
+      asked: Period & { readonly pauses: readonly PausedTime[] },
+    ): UsageQuery[] => {
+      const version = versionForPeriod(ofMeter, [], asked.start);
       if (customer === undefined || version?.backfill_state !== 'complete') return [];
-      return [featureUsageQuery(scope, customer, key, version, period)];
+      return [featureUsageQuery(scope, customer, key, version, asked)];
     };
     if (entitlement.usage_limit === null)
-      return runningQuotas(entitlement, subscriptionOf, at).flatMap((quotas) =>
-        questionOf(`${index}/${quotas.subscription_id}`, quotas.cycle).map((query) => ({
+      return runningQuotas(entitlement, subscriptionOf, at).flatMap((quotas) => {
+        const pauses = granting.pauses.get(quotas.subscription_id) ?? [];
+        const asked = { ...quotas.cycle, pauses };
+        return questionOf(`${index}/${quotas.subscription_id}`, asked).map((query) => ({
           ...{ customer_id, entitlement, quotas },
           query: byTime(query),
-        })),
-      );
-    const { start, until: end } = windowOf(entitlement, subscriptionOf, at);
-    return questionOf(String(index), { start, end }).map((query) => ({
+        }));
+      });
+    const { start, until: end } = windowOf(entitlement, granting, at);
+    const pauses = pausesOf(entitlement, granting);
+    return questionOf(String(index), { start, end, pauses }).map((query) => ({
       ...{ customer_id, entitlement, query },
       quotas: null,
     }));

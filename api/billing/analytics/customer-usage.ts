@@ -8,9 +8,8 @@ import type { QuotaState } from '../../../domain/entitlement/quota-usage.ts';
 import { invalidField } from '../../../domain/errors.ts';
 import type { UsageQuery } from '../../../domain/metering/usage.ts';
 import { Decimal, decimalText, ZERO } from '../../../domain/money.ts';
-import { laterOf, type Period } from '../../../domain/time/instant.ts';
-import { resetScheduleAt } from '../../../domain/subscription/reset-schedule.ts';
-import { nextUsageReset, resetWindowAt } from '../../../domain/time/reset-windows.ts';
+import type { Period } from '../../../domain/time/instant.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
@@ -22,7 +21,6 @@ import type {
   QuotaSlot,
 } from '../../../schemas/customer-usage.ts';
 import type { Feature } from '../../../schemas/feature.ts';
-import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { entitlementSources, isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
@@ -31,7 +29,9 @@ import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts
 import { findEmbeddedPlans } from '../../catalog/offers/plan-repository.ts';
 import { askUsage, type UsageAsk } from '../../usage/quantities/ask-usage.ts';
 import { figureText } from './cost-shares.ts';
-import { byTime, measureQuotas, runningQuotas } from './granted-quotas.ts';
+import { byTime, measureQuotas, runningQuotas, type RunningQuotas } from './granted-quotas.ts';
+import { pausesOf, windowOf, withPauses, type Granting } from './running-window.ts';
+import { unusedDuring } from '../computing/unused-during.ts';
 import { askedVersion } from '../../usage/quantities/meter-usage.ts';
 import { runningSubscriptions } from '../../usage/quantities/repository.ts';
 
@@ -79,21 +79,26 @@ export async function customerUsage(
     (await findEmbeddedPlans(deps.pool, scope, [...new Set(subscriptions.map((s) => s.plan_id))]))
       .map((plan) => [plan.id, plan.name]),
   ); // prettier-ignore
-  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+  const granting = await withPauses(deps.pool, scope, subscriptions);
+  const quotasOf = (entitlement: EffectiveEntitlement): RunningQuotas[] =>
+    runningQuotas(entitlement, granting.subscriptions, at);
 
   const asks: UsageAsk[] = [];
   for (const entitlement of shown) {
     const feature = features.get(entitlement.feature_id)!;
     if (entitlement.feature_type !== 'metered' || feature.meter_id === null) continue;
-    const quotas = runningQuotas(entitlement, byId, at);
+    const quotas = quotasOf(entitlement);
     for (const { subscription_id, cycle } of quotas) {
-      const { query, version } = await askFor(deps, scope, customer, feature, cycle);
+      const pauses = granting.pauses.get(subscription_id) ?? [];
+      const asked = { ...cycle, pauses };
+      const { query, version } = await askFor(deps, scope, customer, feature, asked);
       const key = slotsKey(feature.id, subscription_id);
       asks.push({ query: { ...byTime(query), key }, version });
     }
     if (quotas.length > 0) continue;
-    const window = windowOf(entitlement, byId, at);
-    asks.push(await askFor(deps, scope, customer, feature, { ...window, end: window.until }));
+    const { start, until: end } = windowOf(entitlement, granting, at);
+    const pauses = pausesOf(entitlement, granting);
+    asks.push(await askFor(deps, scope, customer, feature, { start, end, pauses }));
   }
   const rows = await askUsage(deps, asks);
   const usageOf = (featureId: string): Decimal =>
@@ -101,7 +106,7 @@ export async function customerUsage(
   return {
     customer_id: customer.id,
     features: shown.map((entitlement): FeatureUsage => {
-      const slots = runningQuotas(entitlement, byId, at).flatMap((quotas) => {
+      const slots = quotasOf(entitlement).flatMap((quotas) => {
         const { subscription_id } = quotas;
         const times = rows.get(slotsKey(entitlement.feature_id, subscription_id)) ?? [];
         const { states } = measureQuotas(quotas, times, at);
@@ -120,7 +125,7 @@ export async function customerUsage(
         is_enabled: entitlement.is_enabled,
         is_soft_limit: entitlement.is_soft_limit,
         next_usage_reset_at:
-          slots.length > 0 ? nextWindowEnd(slots) : nextReset(entitlement, byId, at),
+          slots.length > 0 ? nextWindowEnd(slots) : nextReset(entitlement, granting, at),
         sources: entitlement.sources.map((source) => sourceAnswer(source, planNames)),
         quotas: slots.map(quotaSlot),
       };
@@ -177,42 +182,15 @@ async function featuresOf(
   return new Map(features.map((feature) => [feature.id, feature]));
 }
 
-export interface RunningWindow {
-  readonly start: string;
-  /** Upper bound of the query: usage may have a time slightly in the future. */
-  readonly until: string;
-  /** Null means that the window never resets. */
-  readonly end: string | null;
-}
-
-/**
- * The reset window that contains `at`, aligned to the first source's subscription and not before its start;
- * without a reset period the current billing period.
- */
-export function windowOf(
-  { usage_reset_period: reset, sources }: EffectiveEntitlement,
-  subscriptions: ReadonlyMap<string, SubscriptionRow>,
-  at: string,
-): RunningWindow {
-  const subscription = subscriptions.get(sources[0]!.subscription_id)!;
-  const { start_date, current_period_start: start, current_period_end: end } = subscription;
-  if (reset === null) return { start, until: end, end };
-  const { billing_anchor } = resetScheduleAt(subscription, reset, at);
-  const window = resetWindowAt({ ...subscription, billing_anchor }, reset, at);
-  // A window without end reaches as far as events may lie in the future.
-  const until = window.end ?? end;
-  return { start: laterOf(window.start, start_date), until, end: window.end };
-}
-
 /** An allowance for a year or without end has no next reset (as the reference answers). */
 function nextReset(
   entitlement: EffectiveEntitlement,
-  subscriptions: ReadonlyMap<string, SubscriptionRow>,
+  granting: Granting,
   at: string,
 ): string | null {
-  const { feature_type, usage_reset_period: reset, sources } = entitlement;
+  const { feature_type, usage_reset_period: reset } = entitlement;
   if (feature_type !== 'metered' || reset === null || reset === 'ANNUAL') return null;
-  return nextUsageReset(subscriptions.get(sources[0]!.subscription_id)!, reset, at);
+  return windowOf(entitlement, granting, at).end;
 }
 
 async function askFor(
@@ -220,22 +198,19 @@ async function askFor(
   scope: Scope,
   customer: Customer,
   feature: Feature,
-  { start, end }: Period,
+  asked: Period & { readonly pauses: readonly PausedTime[] },
 ): Promise<UsageAsk> {
-  const version = await askedVersion(deps, scope, feature.meter_id!, [], start);
-  return {
-    query: featureUsageQuery(scope, customer, feature.id, version, { start, end }),
-    version,
-  };
+  const version = await askedVersion(deps, scope, feature.meter_id!, [], asked.start);
+  return { query: featureUsageQuery(scope, customer, feature.id, version, asked), version };
 }
 
-/** Usage of a feature's meter version by one customer. */
+/** Usage of a feature's meter version by one customer, without that of pauses (billing 12.3). */
 export function featureUsageQuery(
   scope: Scope,
   customer: Pick<Customer, 'external_id' | 'timezone'>,
   key: string,
   version: MeterVersionRecord,
-  { start, end }: Period,
+  { start, end, pauses }: Period & { readonly pauses: readonly PausedTime[] },
 ): UsageQuery {
   const { type, multiplier, bucket_size, group_by } = version.spec.aggregation;
   return {
@@ -250,6 +225,7 @@ export function featureUsageQuery(
     end,
     filter_values: {},
     excluded_filter_values: [],
+    excluded_during: unusedDuring(pauses, end),
     group_by: bucket_size !== null && type === 'MAX' && group_by !== null ? [group_by] : [],
     window:
       bucket_size === null

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { BillingError } from '../../../domain/errors.ts';
-import type {
-  ExcludedDuring,
-  UsageAnswers,
-  UsageQuery,
-  UsageRow,
-} from '../../../domain/metering/usage.ts';
+import type { UsageAnswers, UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
 import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
 import {
@@ -29,7 +24,6 @@ import {
 } from '../../../domain/pricing/usage-measure.ts';
 import { pooledDuring, type PooledCustomer } from '../../../domain/subscription/hierarchy.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
-import { earlierOf } from '../../../domain/time/instant.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -37,6 +31,7 @@ import type { UsageAsk } from '../../usage/quantities/ask-usage.ts';
 import { cellAllowance, type CellAllowance } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
 import { cellQuota, type CellQuota } from './quotas.ts';
+import { unusedDuring } from './unused-during.ts';
 
 /** The usage query that rates one charge cell of a usage line, and its context. */
 export interface LineQuestion {
@@ -226,17 +221,6 @@ function usageQuery(
     window,
   };
 }
-
-/** Pauses that begin before `end`. A counter that is older than the question leaves out all of them. */
-const unusedDuring = (pauses: readonly PausedTime[], end: string): ExcludedDuring[] =>
-  pauses
-    .filter(({ start }) => start < end)
-    .map((pause) => ({
-      start: pause.start,
-      end: earlierOf(end, pause.end),
-      filter_values: {},
-      external_customer_ids: null,
-    }));
 
 /** The price's bucket, else the meter's; MONTH windows follow the anchor of the period (billing 2.4). */
 function usageWindow(

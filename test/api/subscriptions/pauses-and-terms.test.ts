@@ -223,8 +223,40 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
       start_date: day('2026-01-01'),
     });
     const use = (date: string, value: string) => world.usage.use(meter, customer, day(date), value);
-    return { subscription, use };
+    return { subscription, use, customer };
   }
+
+  test.each<[string, object, string, string | null]>([
+    ['a month', { usage_reset_period: 'MONTHLY' }, '16', day('2026-02-11')],
+    ['each charge period', {}, '16', null],
+    ['a week', { usage_reset_period: 'WEEKLY' }, '8', day('2026-02-01')],
+    ['a year', { usage_reset_period: 'ANNUAL' }, '16', null],
+  ])('the used part of an allowance of %s has no usage of the pause', async (...values) => {
+    const [, reset, used, next] = values;
+    const { subscription, use, customer } = await granted({ usage_limit: 100, ...reset });
+    await use('2026-01-05', '8');
+    await use('2026-01-15', '1000');
+    await use('2026-01-26', '8');
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-01-27');
+    const { body } = await world.api.get(`/v1/customers/${customer.id}/usage`);
+    expect(body.features).toMatchObject([{ current_usage: used, next_usage_reset_at: next }]);
+  });
+
+  test('the used part of a quota has no usage of the pause', async () => {
+    const { subscription, use, customer } = await granted({
+      ...{ grant_measure: 'quantity', grant_quota: '100', aggregation_mode: 'additive' },
+      ...{ grant_duration_value: 1, grant_duration_unit: 'subscription_period' },
+      ...{ grant_allocation_behavior: 'first_usage' },
+    });
+    await use('2026-01-05', '8');
+    await use('2026-01-15', '50');
+    await use('2026-01-26', '8');
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-01-27');
+    const { body } = await world.api.get(`/v1/customers/${customer.id}/usage`);
+    expect(body.features[0].quotas).toMatchObject([{ used: '16', left: '84' }]);
+  });
 
   test.each<[string, object]>([
     ['an allowance of each period', { usage_limit: 10, usage_reset_period: 'MONTHLY' }],

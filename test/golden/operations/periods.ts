@@ -13,7 +13,7 @@ import { chargeCells } from '../../../domain/time/charge-cells.ts';
 import { isChargedIn, oneTimeTiming } from '../../../domain/time/charge-timing.ts';
 import { earlierOf, isWithin, laterOf } from '../../../domain/time/instant.ts';
 import { advanceDays, localDaysBetween } from '../../../domain/time/local-days.ts';
-import { nextUsageReset, type UsageResetPeriod } from '../../../domain/time/reset-windows.ts';
+import { resetWindowAt, type UsageResetPeriod } from '../../../domain/time/reset-windows.ts';
 import { BillingError, invalidField } from '../../../domain/errors.ts';
 import { timezone as timezoneName } from '../../../schemas/timezone.ts';
 import type { JsonObject } from '../compare.ts';
@@ -93,7 +93,7 @@ export const periods: AreaOperations = {
     return { period_start: period.start };
   },
   next_usage_reset: (given) => ({
-    next_usage_reset_at: nextUsageReset(
+    next_usage_reset_at: resetWindowAt(
       {
         start_date: text(given, 'subscription_start'),
         billing_anchor: text(given, 'billing_anchor'),
@@ -102,7 +102,7 @@ export const periods: AreaOperations = {
       },
       text(given, 'usage_reset_period') as UsageResetPeriod,
       text(given, 'current_time'),
-    ),
+    ).end,
   }),
   floor_to_hour: (given) => ({
     time: windowStart(
