@@ -45,6 +45,8 @@ const STREAM_GROUP = 'stream';
 export interface ApiOptions {
   readonly deps: BillingDeps;
   readonly eventReader: EventReader;
+  /** See `ApiDeps.mostParts`. */
+  readonly mostParts: ApiDeps['mostParts'];
   /** The pool from `connectAsApi`. */
   readonly apiPool?: Pool | null;
   readonly authenticate: Authenticate;
@@ -171,6 +173,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
         (async () => readLogHeads(pool, await options.openEventLog(), STREAM_GROUP)),
       streamLag,
       serviceFacts: () => readServiceFacts(pool, streamLag),
+      mostParts: options.mostParts,
       eventReader: options.eventReader,
       requestLog,
       pdf,

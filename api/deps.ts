@@ -16,6 +16,7 @@ import type { CheckoutParams, CheckoutRecord, CheckoutSession } from '../schemas
 import type { InvoiceRecord } from '../schemas/invoice.ts';
 import type { SubscriptionRow } from '../schemas/subscription.ts';
 import type { TenantLimits } from '../schemas/settings/tenancy.ts';
+import type { PartitionParts } from '../clickhouse/reading/most-parts.ts';
 import type { ServiceFacts } from '../postgres/tables/service-facts.ts';
 import type { LoginLimit } from '../platform/identity/login-limit.ts';
 import type { PartitionLag } from '../postgres/tables/stream-lag.ts';
@@ -71,6 +72,8 @@ export interface ApiDeps extends BillingDeps {
   streamLag(): Promise<readonly PartitionLag[]>;
   /** Facts about the log, the stream and the jobs, of all tenants together. */
   serviceFacts(): Promise<ServiceFacts>;
+  /** The ClickHouse partition with the most parts. Rejects while ClickHouse does not answer. */
+  mostParts(): Promise<PartitionParts | null>;
   /** Whether events are being replayed into the usage store: its answers may be partial. */
   isUsageUnderRepair(): Promise<boolean>;
   /** Appends pending corrections to the event log. Never throws: a job retries. */

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { registerApi } from '../api/app.ts';
 import type { FillEnvironment } from '../api/deps.ts';
+import { readMostParts } from '../clickhouse/reading/most-parts.ts';
 import { createEventReader } from '../clickhouse/reading/event-reader.ts';
 import { INGEST_OPERATIONS } from '../ingest/routes.ts';
 import { publicUrlOf, signUpOf } from '../platform/config.ts';
@@ -41,6 +42,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     deps,
     apiPool: await runtime.apiPool(),
     eventReader,
+    mostParts: () => readMostParts(runtime.clickhouse()),
     openEventLog,
     authenticate,
     requestLog: runtime.requestLog(),

@@ -9,6 +9,7 @@ export interface ServiceFacts {
   readonly stopped_partitions: number;
   readonly repairs: RepairFacts;
   readonly jobs: readonly JobFacts[];
+  readonly connections: ConnectionFacts;
 }
 
 export interface RepairFacts {
@@ -44,17 +45,31 @@ export function readJobs(db: Db): Promise<JobFacts[]> {
      order by name`;
 }
 
+export interface ConnectionFacts {
+  readonly used: number;
+  readonly allowed: number;
+}
+
+/** Connections of all processes to Postgres, and how many it accepts. */
+export async function readConnections(db: Db): Promise<ConnectionFacts> {
+  const [row] = await db<ConnectionFacts[]>`
+    select (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used,
+           current_setting('max_connections')::int as allowed`;
+  return row!;
+}
+
 /** Internal tables without a tenant: `db` is the service's and not a request's. */
 export async function readServiceFacts(
   db: Db,
   streamLag: () => Promise<readonly PartitionLag[]>,
 ): Promise<ServiceFacts> {
-  const [lag, stops, repairs, jobs] = await Promise.all([
+  const [lag, stops, repairs, jobs, connections] = await Promise.all([
     // A log that cannot be reached is a finding, not a failure.
     streamLag().catch(() => null),
     readStops(db),
     readRepairs(db),
     readJobs(db),
+    readConnections(db),
   ]);
-  return { lag, stopped_partitions: stops.length, repairs, jobs };
+  return { lag, stopped_partitions: stops.length, repairs, jobs, connections };
 }

@@ -90,6 +90,8 @@ export async function startTestApi(
   options: {
     readonly usageReader?: UsageReader;
     readonly eventReader?: EventReader;
+    /** Without ClickHouse, no parts. */
+    readonly mostParts?: ApiDeps['mostParts'];
     readonly openEventLog?: () => Promise<EventLog>;
     /** Without a log, an empty one. */
     readonly readLogHeads?: ApiDeps['readLogHeads'];
@@ -150,6 +152,7 @@ export async function startTestApi(
     deps,
     apiPool,
     eventReader: options.eventReader ?? noEvents,
+    mostParts: options.mostParts ?? (async () => null),
     openEventLog: options.openEventLog ?? noLog,
     pdf: createPdfRenderer({ execArgv: SOURCE_EXEC_ARGV }),
     ...(options.openEventLog === undefined

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { createEventEraser } from '../../clickhouse/writing/event-eraser.ts';
 import type { FillEnvironment } from '../../api/deps.ts';
+import { readMostParts } from '../../clickhouse/reading/most-parts.ts';
 import { createEventReader } from '../../clickhouse/reading/event-reader.ts';
 import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import { createUsageReader } from '../../clickhouse/reading/usage-reader.ts';
@@ -75,6 +76,7 @@ export async function startPipeline({
   const api = await startTestApi({
     usageReader,
     eventReader,
+    mostParts: () => readMostParts(clickhouse.clickhouse),
     openEventLog,
     switches: options,
     ...(fillEnvironment === undefined ? {} : { fillEnvironment }),

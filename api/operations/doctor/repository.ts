@@ -1,4 +1,3 @@
-import type { ClickHouse } from '../../../clickhouse/client.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 
 export interface Progress {
@@ -32,19 +31,6 @@ export async function readIncompleteMeters(db: Db, scope: Scope | null): Promise
             or backfill_state = 'set_aside'
                and not exists (select from meter_versions n
                                 where n.meter_id = v.meter_id and n.version > v.version))`;
-  return row!;
-}
-
-export interface ConnectionFacts {
-  readonly used: number;
-  readonly allowed: number;
-}
-
-/** Connections of all processes to Postgres, and how many it accepts. */
-export async function readConnections(db: Db): Promise<ConnectionFacts> {
-  const [row] = await db<ConnectionFacts[]>`
-    select (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used,
-           current_setting('max_connections')::int as allowed`;
   return row!;
 }
 
@@ -92,25 +78,4 @@ export async function readEnvironmentFacts(db: Db, scope: Scope): Promise<Enviro
            (select extract(epoch from now() - created_at)::int from request_logs
              where ${inScope(db, scope)} order by created_at limit 1) as oldest_request_seconds`;
   return row!;
-}
-
-/** The partition of a ClickHouse table with the most parts. */
-export interface PartitionParts {
-  readonly table: string;
-  readonly parts: number;
-}
-
-/** The partition with the most active parts; null if no table has any. */
-export async function findMostParts(clickhouse: ClickHouse): Promise<PartitionParts | null> {
-  const [row] = await clickhouse.rows<readonly [string, string]>({
-    sql: `
-      select table, toString(count()) as parts
-        from system.parts
-       where active and database = currentDatabase()
-       group by table, partition
-       order by count() desc
-       limit 1`,
-    params: {},
-  });
-  return row === undefined ? null : { table: row[0], parts: Number(row[1]) };
 }

@@ -13,12 +13,14 @@ export const doctorRoutes = [
     status: 200,
     answer: DoctorReport,
     async handler({ deps, scope }) {
-      const [service, meters, environment] = await Promise.all([
+      const [service, parts, meters, environment] = await Promise.all([
         deps.serviceFacts(),
+        // A store that does not answer is a finding, not a failure.
+        deps.mostParts().catch(() => 'unreachable' as const),
         readIncompleteMeters(deps.pool, scope),
         readEnvironmentFacts(deps.pool, scope),
       ]);
-      const checks = tenantChecks(service, meters, environment);
+      const checks = tenantChecks(service, parts, meters, environment);
       return { state: worstOf(checks), checked_at: isoTime(deps.clock.now()), checks };
     },
   }),

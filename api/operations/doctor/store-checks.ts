@@ -1,12 +1,15 @@
 import type { ClickHouse } from '../../../clickhouse/client.ts';
 import type { Db } from '../../../postgres/client.ts';
 import { check, type Check } from './check.ts';
-import { findMostParts, readConnections, readOldestProgress } from './repository.ts';
-import { readJobs, type JobFacts } from '../../../postgres/tables/service-facts.ts';
+import { readMostParts } from '../../../clickhouse/reading/most-parts.ts';
+import { readOldestProgress } from './repository.ts';
+import { hasFewConnections, hasManyParts } from './store-limits.ts';
+import {
+  readConnections,
+  readJobs,
+  type JobFacts,
+} from '../../../postgres/tables/service-facts.ts';
 
-/** ClickHouse delays inserts at 1,000 parts in a partition. */
-const PARTS_MAX = 300;
-const CONNECTIONS_SHARE_MAX = 0.8;
 /** Every job runs at least once a day. */
 const JOB_SECONDS_MAX = 26 * 3_600;
 /** Progress records are kept for 48 h and deleted hourly. */
@@ -20,13 +23,12 @@ export async function checkStores(db: Db, clickhouse: ClickHouse): Promise<Check
     readJobs(db),
     readOldestProgress(db),
   ]);
-  const share = connections.used / connections.allowed;
   return [
     parts,
     check(
       'Postgres connections',
       `${connections.used} of ${connections.allowed}`,
-      share > CONNECTIONS_SHARE_MAX,
+      hasFewConnections(connections),
       'raise max_connections, or put a pooler in front (docs/operations.md)',
     ),
     check(
@@ -42,11 +44,13 @@ export async function checkStores(db: Db, clickhouse: ClickHouse): Promise<Check
 async function mostParts(clickhouse: ClickHouse): Promise<Check> {
   const name = 'ClickHouse parts';
   try {
-    const most = await findMostParts(clickhouse);
+    const most = await readMostParts(clickhouse);
     return check(
       name,
-      most === null ? 'none' : `at most ${most.parts} in a partition (${most.table})`,
-      most !== null && most.parts > PARTS_MAX,
+      most === null
+        ? 'none'
+        : `at most ${most.parts} in a partition (${most.table}); inserts slow down at ${most.delayed_at}`,
+      most !== null && hasManyParts(most),
       'merges do not keep up: give the server more disk throughput, or send larger batches',
     );
   } catch (error) {

@@ -1,6 +1,12 @@
-import type { JobFacts, ServiceFacts } from '../../../postgres/tables/service-facts.ts';
+import type { PartitionParts } from '../../../clickhouse/reading/most-parts.ts';
+import type {
+  ConnectionFacts,
+  JobFacts,
+  ServiceFacts,
+} from '../../../postgres/tables/service-facts.ts';
 import type { HealthCheck, HealthState } from '../../../schemas/doctor.ts';
 import type { EnvironmentFacts, IncompleteMeters } from './repository.ts';
+import { delaysInserts, hasFewConnections, hasManyParts } from './store-limits.ts';
 
 /** The stream waits for a store or does not run if nothing moves for this long. */
 const WAITING_WARN_MS = 60_000;
@@ -12,9 +18,16 @@ const REQUEST_SECONDS_MAX = (7 * 24 + 3) * 3_600;
 
 const ASK = 'ask your operator: npm run maintain -- doctor names the cause';
 
-/** What is wrong for one environment, and how to fix it. Errors of jobs stay with the operator. */
+/** The partition with the most parts; null if there are none, `unreachable` if ClickHouse does not answer. */
+export type PartsFacts = PartitionParts | null | 'unreachable';
+
+/**
+ * What is wrong for one environment, and how to fix it. Errors of jobs and the figures of the stores, which all
+ * tenants share, stay with the operator.
+ */
 export function tenantChecks(
   service: ServiceFacts,
+  parts: PartsFacts,
   meters: IncompleteMeters,
   environment: EnvironmentFacts,
 ): HealthCheck[] {
@@ -27,6 +40,8 @@ export function tenantChecks(
     count('stopped partitions', service.stopped_partitions, 'bad', ASK),
     count('partitions under repair', repairs.replays, 'warn', `usage answers 503 until they are done; ${ASK}`),
     health('seals', away ? 'warn' : 'ok', away ? 'not being made' : 'up to date', `usage is right but slower; ${ASK}`),
+    partsCheck(parts),
+    connectionsCheck(service.connections),
     ...jobChecks(service.jobs),
     health(
       'retention',
@@ -78,6 +93,36 @@ function lagCheck(lag: ServiceFacts['lag']): HealthCheck {
     state,
     `${records} records; the oldest progress is ${seconds} s old`,
     `events are safe and are counted later; ${ASK}`,
+  );
+}
+
+function partsCheck(parts: PartsFacts): HealthCheck {
+  const name = 'ClickHouse parts';
+  if (parts === 'unreachable')
+    return health(
+      name,
+      'bad',
+      'ClickHouse does not answer',
+      `events are safe and are counted later; ${ASK}`,
+    );
+  if (parts !== null && delaysInserts(parts))
+    return health(
+      name,
+      'bad',
+      'so many that inserts are slowed down',
+      `events are counted later; ${ASK}`,
+    );
+  const many = parts !== null && hasManyParts(parts);
+  return health(name, many ? 'warn' : 'ok', many ? 'merges do not keep up' : 'merges keep up', ASK);
+}
+
+function connectionsCheck(connections: ConnectionFacts): HealthCheck {
+  const few = hasFewConnections(connections);
+  return health(
+    'Postgres connections',
+    few ? 'warn' : 'ok',
+    few ? 'few are free' : 'enough are free',
+    ASK,
   );
 }
 

@@ -1,4 +1,8 @@
-import { tenantChecks, worstOf } from '../../../api/operations/doctor/tenant-checks.ts';
+import {
+  tenantChecks,
+  worstOf,
+  type PartsFacts,
+} from '../../../api/operations/doctor/tenant-checks.ts';
 import type { HealthCheck } from '../../../schemas/doctor.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
@@ -6,9 +10,11 @@ import { startTestApi, type TestApi } from '../../support/api.ts';
 describe('POST /operations/doctor', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startTestApi();
+    api = await startTestApi({ mostParts: () => readParts() });
   });
   afterAll(() => api.close());
+  const few = { table: 'raw_events', parts: 7, delayed_at: 1_000 };
+  let readParts = async (): Promise<typeof few> => few;
 
   const look = async (caller: Pick<TestApi, 'post'> = api) => {
     const { status, body } = await caller.post('/v1/operations/doctor');
@@ -38,6 +44,20 @@ describe('POST /operations/doctor', () => {
     expect(JSON.stringify([...checks.values()])).not.toContain('somebody');
   });
 
+  test('the stores: their states without the figures, which all tenants share', async () => {
+    const { checks } = await look();
+    expect(checks.get('Postgres connections')).toMatchObject({ state: 'ok', mend: null });
+    expect(checks.get('ClickHouse parts')).toMatchObject({ state: 'ok', found: 'merges keep up' });
+    readParts = () => Promise.reject(new Error('connection refused at 10.0.0.7'));
+    const red = (await look()).checks.get('ClickHouse parts');
+    readParts = async () => few;
+    expect(red).toMatchObject({
+      state: 'bad',
+      found: 'ClickHouse does not answer',
+      mend: expect.stringContaining('maintain -- doctor'),
+    });
+  });
+
   test('own webhook endpoints that fail, and not those of strangers', async () => {
     const { body } = await api.post('/v1/webhooks/endpoints', { url: 'https://example.com/x' });
     await api.pool`update webhook_endpoints set failing_since = now() where id = ${body.id}`;
@@ -62,6 +82,7 @@ describe('states', () => {
     stopped_partitions: 0,
     repairs: { replays: 0, sealer_away_seconds: null, rebuild_requested: false },
     jobs: [{ name: 'x', last_error: null, seconds_since_start: 5 }],
+    connections: { used: 80, allowed: 100 },
   };
   const meters = { waiting: 0, mismatched: 0, set_aside: 0 };
   const environment = {
@@ -72,10 +93,17 @@ describe('states', () => {
     failed_tasks: 0,
     oldest_request_seconds: 60,
   };
-  const stateOf = (facts: { service?: object; meters?: object; environment?: object }) =>
+  const partsOf = (parts: number) => ({ table: 'raw_events', parts, delayed_at: 1_000 });
+  const stateOf = (facts: {
+    service?: object;
+    parts?: PartsFacts;
+    meters?: object;
+    environment?: object;
+  }) =>
     worstOf(
       tenantChecks(
         { ...service, ...facts.service },
+        facts.parts ?? null,
         { ...meters, ...facts.meters },
         { ...environment, ...facts.environment },
       ),
@@ -88,6 +116,11 @@ describe('states', () => {
     ['a stream without progress', { service: { lag: lagOf(5, 600_001) } }, 'bad'],
     ['a log that does not answer', { service: { lag: null } }, 'bad'],
     ['a stopped partition', { service: { stopped_partitions: 1 } }, 'bad'],
+    ['as many parts as merges leave', { parts: partsOf(300) }, 'ok'],
+    ['more parts than merges leave', { parts: partsOf(301) }, 'warn'],
+    ['parts that slow down inserts', { parts: partsOf(1_000) }, 'bad'],
+    ['a ClickHouse that does not answer', { parts: 'unreachable' }, 'bad'],
+    ['few free connections', { service: { connections: { used: 81, allowed: 100 } } }, 'warn'],
     ['no sealer', { service: { repairs: { ...service.repairs, sealer_away_seconds: 9 } } }, 'warn'],
     ['a meter that counts its past', { meters: { waiting: 1 } }, 'warn'],
     ['a meter that is set aside', { meters: { set_aside: 1 } }, 'bad'],
