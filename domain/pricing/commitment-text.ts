@@ -144,7 +144,7 @@ export function allocationText(step: ExplanationStepOf<'share'>, { money }: Figu
 
 export function roundingText(step: ExplanationStepOf<'rounding'>, figures: Figures): StepText {
   const { currency, decimals, parts, bills } = step;
-  const title = `Rounding to ${decimals} decimals of ${currency}`;
+  const title = `Rounding to ${decimals} decimals of ${currency.toUpperCase()}`;
   const { money } = figuresOf(decimals, {});
   const unrounded = figures.money(step.unrounded);
   if (parts === null) return { title, lines: [`${unrounded} = ${money(step.amount)}`] };

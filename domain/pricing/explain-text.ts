@@ -12,7 +12,7 @@ import {
   roundingText,
   termText,
 } from './commitment-text.ts';
-import { digitsOfSteps, figuresOf, type Figures, type Reader } from './figures.ts';
+import { digitsOfSteps, figuresOf, inWords, type Figures, type Reader } from './figures.ts';
 import { allowanceText, quantityText, quotaText, rateText, usageText } from './rating-text.ts';
 import { settlementTable } from './settlement-text.ts';
 import { shareText } from './span-text.ts';
@@ -31,7 +31,7 @@ export function explainText(explanation: Explanation, reader: Reader = {}): stri
   const steps = describeAll(explanation, reader);
   const settlement = onTheInvoice(explanation, reader);
   const lines = [
-    `${kind}: ${currency} ${money(amount)} for ${number(quantity)} ${quantity === '1' ? 'unit' : 'units'}, ${span(period)}${zone}`,
+    `${inWords(kind)}: ${currency.toUpperCase()} ${money(amount)} for ${number(quantity)} ${quantity === '1' ? 'unit' : 'units'}, ${span(period)}${zone}`,
     ...steps.flatMap((step, index) => ['', ...stepText(step, `${index + 1}.`)]),
     ...settlement.flatMap(({ title, lines: table }) => ['', title, ...table.map(indented)]),
   ];
@@ -153,7 +153,7 @@ function conversionText(
   return {
     title: 'Conversion',
     lines: [
-      `${money(step.from_amount)} ${from_currency} × ${number(step.factor)} = ${to.money(step.unrounded)}, to ${decimals} decimals = ${to.money(step.amount)} ${to_currency}`,
+      `${money(step.from_amount)} ${from_currency.toUpperCase()} × ${number(step.factor)} = ${to.money(step.unrounded)}, to ${decimals} decimals = ${to.money(step.amount)} ${to_currency.toUpperCase()}`,
     ],
   };
 }

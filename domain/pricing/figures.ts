@@ -55,10 +55,19 @@ const isRounding = (step: LineStep): step is Extract<LineStep, { step: 'rounding
 const priceDecimals = (exact: Decimal): number =>
   exact.isZero() ? DECIMALS_MAX : Math.max(DECIMALS_MAX, PRICE_DIGITS_MIN - 1 - exact.e);
 
-/** With `least` to `most` decimals, half away from zero. */
+/** With `least` to `most` decimals, half away from zero, and a comma between thousands. */
 export function shown(exact: Decimal, least: number, most: number): string {
   const rounded = exact.toDecimalPlaces(most, Decimal.ROUND_HALF_UP);
   const text = rounded.toFixed(Math.max(least, rounded.decimalPlaces()));
-  const unsigned = rounded.isZero() ? text.replace('-', '') : text;
+  const unsigned = withThousands(rounded.isZero() ? text.replace('-', '') : text);
   return rounded.equals(exact) ? unsigned : `≈${unsigned}`;
 }
+
+/** Only digits before the point are grouped. */
+function withThousands(text: string): string {
+  const [whole, ...fraction] = text.split('.');
+  return [whole!.replace(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.');
+}
+
+/** A stored word as a reader knows it: `MONTHLY` as `monthly`, `COUNT_UNIQUE` as `count unique`. */
+export const inWords = (stored: string): string => stored.toLowerCase().replaceAll('_', ' ');

@@ -3,16 +3,16 @@ import type {
   ExplainedRating,
   ExplanationStepOf,
 } from '../../schemas/explanation.ts';
-import type { Figures } from './figures.ts';
+import { inWords, type Figures } from './figures.ts';
 import { textTable, type StepText } from './text-table.ts';
 
 export function usageText(step: ExplanationStepOf<'usage'>, figures: Figures): StepText {
   const { aggregation, event_count, windows } = step;
   const quantity = figures.number(step.quantity);
-  const events = `${aggregation} of ${counted(event_count, 'event')}`;
+  const events = `${inWords(aggregation)} of ${counted(figures.number(String(event_count)), 'event')}`;
   if (windows === null) return { title: 'Usage', lines: [`${events} = ${quantity}`] };
   const { with_usage, bucket_size, timezone } = windows;
-  const where = `${counted(with_usage, 'window')} of one ${bucket_size} (${timezone})`;
+  const where = `${counted(figures.number(String(with_usage)), 'window')} of one ${inWords(bucket_size)} (${timezone})`;
   return { title: 'Usage', lines: [`${events} in ${where}, added up = ${quantity}`] };
 }
 
@@ -57,7 +57,7 @@ export function allowanceText(
         ];
   const total = ['total', '', '', '', '', number(step.free), number(step.billable)];
   return {
-    title: `Allowance, resets ${step.usage_reset_period}`,
+    title: `Allowance, resets ${inWords(step.usage_reset_period)}`,
     lines: textTable([heading, ...rows, ...omitted, total]),
   };
 }
@@ -99,8 +99,8 @@ function modelTitle(model: ExplainedModel, { price, number }: Figures): string {
       return `Price, ${price(model.package_amount)} for each package of ${number(model.divide_by)}, rounded ${model.round}`;
     case 'TIERED':
       return model.tier_mode === 'SLAB'
-        ? 'Price, tiered SLAB: each unit at the rate of its tier'
-        : 'Price, tiered VOLUME: all units at the rate of one tier';
+        ? 'Price, graduated tiers: each unit at the rate of its tier'
+        : 'Price, volume tiers: all units at the rate of one tier';
     default:
       return model satisfies never;
   }
@@ -167,5 +167,5 @@ function tierRows(
   ]);
 }
 
-const counted = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? '' : 's'}`;
+const counted = (count: string, noun: string): string =>
+  `${count} ${noun}${count === '1' ? '' : 's'}`;

@@ -42,6 +42,6 @@ function alignPoints(cells: readonly string[]): string[] {
 }
 
 /** `≈` marks a number that is rounded for the reader. */
-const isDecimal = (cell: string): boolean => /^≈?-?\d+(\.\d+)?$/.test(cell);
+const isDecimal = (cell: string): boolean => /^≈?-?\d[\d,]*(\.\d+)?$/.test(cell);
 /** A word in place of a number: `open`, `unlimited`. */
 const isWord = (cell: string): boolean => /^[a-z]+$/.test(cell);

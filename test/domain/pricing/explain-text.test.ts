@@ -1,4 +1,5 @@
 import { explainText } from '../../../domain/pricing/explain-text.ts';
+import { examples } from './explained-examples.ts';
 import { shareText, shortInstant, spanText } from '../../../domain/pricing/span-text.ts';
 import { textTable } from '../../../domain/pricing/text-table.ts';
 import { windowsWithin } from '../../../domain/time/usage-windows.ts';
@@ -116,7 +117,7 @@ describe('dates in the zone of the customer', () => {
       period: { start: '2025-12-31T23:00:00.000Z', end: '2026-01-31T23:00:00.000Z' },
     };
     expect(explainText(berlin, { timezone: 'Europe/Berlin' })).toBe(
-      'base: usd 5.00 for 1 unit, 2026-01-01 to 2026-02-01 (Europe/Berlin)\n',
+      'base: USD 5.00 for 1 unit, 2026-01-01 to 2026-02-01 (Europe/Berlin)\n',
     );
   });
 });
@@ -195,7 +196,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
     };
     expect(explainText(explanation(trial, trial))).toBe(
       [
-        'base: usd 5.00 for 1 unit, 2026-01-01 to 2026-02-01',
+        'base: USD 5.00 for 1 unit, 2026-01-01 to 2026-02-01',
         '',
         '1. Trial 2026-01-01 to 2026-01-15 (billing 10.4)',
         '   free = 0.00',
@@ -231,6 +232,14 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
     }
   });
 
+  test('stored words and currencies are written for people', () => {
+    for (const { explanations } of examples())
+      for (const explanation of explanations) {
+        const text = explainText(explanation).replace(/\d{4}-\d\d-\d\d\S*|coupon \S+|\.\d+/g, '');
+        expect(text).not.toMatch(/\busd\b|[A-Z]{4}|\d{4}/);
+      }
+  });
+
   test('an allowance shows what it leaves out, and unlimited', () => {
     const window = {
       ...span('2026-01-01', '2026-01-02'),
@@ -251,7 +260,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
       billable: '12.5',
     };
     expect(bodyOf(step)).toEqual([
-      '1. Allowance, resets DAILY (billing 4)',
+      '1. Allowance, resets daily (billing 4)',
       '   reset window              limit      used before  usage  free  billable',
       '   2026-01-01 to 2026-01-02  unlimited            0      5     5       0',
       '   29 more                                                   100      12.5',

@@ -14,7 +14,7 @@ computation (\`schemas/explanation.ts\`). Rating returns it together with the am
 say something else than the invoice. Below is one line for each rule, printed by \`explainText\`, with the section of
 the billing rules that decides. A test computes this page and redoes each line by hand, with exact fractions.
 
-The text is for readers: money has at least the minor digits of its currency, figures have at most 6 decimals, and ≈ marks a
+The text is for readers: money has at least the minor digits of its currency, figures have at most 6 decimals and a comma between thousands, and ≈ marks a
 figure that is rounded for reading (a price below a thousandth keeps four significant digits). The stored explanation has the exact ones. Dates are in
 the customer's time zone, and coupons and taxes have their names, where the text is printed for an invoice.
 `;

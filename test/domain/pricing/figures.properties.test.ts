@@ -13,7 +13,7 @@ property(
     for (const kind of ['money', 'price', 'number'] as const) {
       const shown = figures[kind](exact.toFixed());
       const isMarked = shown.startsWith('≈');
-      const read = new Decimal(shown.replace('≈', ''));
+      const read = new Decimal(shown.replace(/[≈,]/g, ''));
       const last = new Decimal(10).pow(-(shown.split('.')[1]?.length ?? 0));
       expect(read.equals(exact)).toBe(!isMarked);
       expect(read.minus(exact).abs().lt(last)).toBe(true);
