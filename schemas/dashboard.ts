@@ -121,3 +121,19 @@ export const DashboardSummary = z
   })
   .meta({ id: 'DashboardSummary' });
 export type DashboardSummary = z.infer<typeof DashboardSummary>;
+
+/** Active wallets whose balance has crossed a threshold of their alerts. */
+export const WalletsAtRisk = z
+  .object({
+    /** By currency; amounts in different currencies are never added. */
+    currencies: z.array(
+      z.object({
+        currency: z.string(),
+        /** The sum of the balances of these wallets. */
+        balance: decimalText,
+        wallet_count: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'WalletsAtRisk' });
+export type WalletsAtRisk = z.infer<typeof WalletsAtRisk>;

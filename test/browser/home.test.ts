@@ -15,6 +15,7 @@ const FIGURES: Readonly<Record<string, 'value' | 'note' | null>> = {
   'Metered events': 'value',
   'Rejected events': 'value',
   'Duplicate events': 'value',
+  'Balance at risk, GBP': 'note',
   'Alert raised': 'value',
   Empty: 'value',
 };
@@ -56,6 +57,7 @@ describeInBrowser('home', (executable) => {
         listed.push([label, total]);
       }
     }
+    expect(figures.find(({ label }) => label.startsWith('Balance at risk'))!.value).toBe('£1.00');
     expect(listed).toEqual(counted);
     // Every list has something to be compared by.
     expect(counted.filter(([, count]) => count === 0)).toEqual([]);

@@ -6,11 +6,13 @@ import {
   RevenueDashboardBody,
   Revenues,
   RevenuesBody,
+  WalletsAtRisk,
   WINDOW_COUNT_DEFAULT,
 } from '../../../schemas/dashboard.ts';
 import { route } from '../../conventions/route.ts';
 import { revenueDashboard, revenues } from './revenue.ts';
 import { dashboardSummary } from './summary.ts';
+import { walletsAtRisk } from './wallets-repository.ts';
 
 export const dashboardRoutes = [
   route({
@@ -49,5 +51,14 @@ export const dashboardRoutes = [
     answer: DashboardSummary,
     handler: ({ deps, scope, body }) =>
       dashboardSummary(deps.pool, scope, body, isoTime(deps.clock.now())),
+  }),
+  route({
+    method: 'POST',
+    path: '/dashboard/wallets-at-risk',
+    summary: 'Get the balances of active wallets whose alert is raised, by currency',
+    permission: 'wallet:read',
+    status: 200,
+    answer: WalletsAtRisk,
+    handler: async ({ deps, scope }) => ({ currencies: await walletsAtRisk(deps.pool, scope) }),
   }),
 ];

@@ -270,6 +270,42 @@ describe('operations', () => {
       ]);
     });
 
+    test('200: balances of wallets with a raised alert, by currency, in the own environment', async () => {
+      const own = await api.newCaller();
+      const made = async (currency: string, credits: string, threshold: string) => {
+        const customer = await catalogOf(own).customer();
+        const { status: created, body: wallet } = await own.post('/v1/wallets', {
+          name: 'Credits',
+          customer_id: customer.id,
+          currency,
+          alert_settings: { alert_enabled: true, critical: { condition: 'below', threshold } },
+        });
+        expect(created).toBe(200);
+        const { status } = await own.post(`/v1/wallets/${wallet.id}/top-up`, {
+          credits_to_add: credits,
+          transaction_reason: 'FREE_CREDIT_GRANT',
+          idempotency_key: wallet.id,
+        });
+        expect(status).toBeLessThan(300);
+        return wallet;
+      };
+      await made('usd', '1.25', '50');
+      await made('usd', '2', '50');
+      await made('usd', '900', '50');
+      await made('eur', '3', '50');
+      const ended = await made('eur', '4', '50');
+      await own.post(`/v1/wallets/${ended.id}/terminate`);
+      const atRisk = async (caller: TestCaller) =>
+        (await caller.post('/v1/dashboard/wallets-at-risk')).body.currencies;
+      expect(await atRisk(own)).toEqual([
+        { currency: 'eur', balance: '3', wallet_count: 1 },
+        { currency: 'usd', balance: '3.25', wallet_count: 2 },
+      ]);
+      expect(await atRisk(await api.newCaller())).toEqual([]);
+      const sender = await api.newCaller({ beside: own, roles: ['event_ingestor'] });
+      expect((await sender.post('/v1/dashboard/wallets-at-risk')).status).toBe(403);
+    });
+
     test.each([
       [
         'end_time',

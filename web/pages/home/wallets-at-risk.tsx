@@ -55,11 +55,16 @@ export function WalletsAtRisk() {
             signal,
           }),
         );
-      const [raised, empty] = await Promise.all([search(RAISED, SHOWN), search(EMPTY, 1)]);
+      const [raised, empty, { currencies }] = await Promise.all([
+        search(RAISED, SHOWN),
+        search(EMPTY, 1),
+        answerOf(api.POST('/dashboard/wallets-at-risk', { signal })),
+      ]);
       return {
         smallest: raised.items,
         raised: raised.pagination.total,
         empty: empty.pagination.total,
+        currencies,
       };
     },
   });
@@ -69,9 +74,19 @@ export function WalletsAtRisk() {
   return (
     <Section title="Wallets at risk">
       <Loaded query={query} what="wallets">
-        {({ raised, empty }) => (
+        {({ raised, empty, currencies }) => (
           <Stack>
             <Figures>
+              {currencies.map(({ currency, balance, wallet_count }) => (
+                <Figure
+                  key={currency}
+                  label={`Balance at risk, ${currency.toUpperCase()}`}
+                  value={<Money amount={balance} currency={currency} />}
+                  note={wallet_count === 1 ? '1 wallet' : `${wallet_count} wallets`}
+                  to="/wallets"
+                  search={{ wallet_status: 'active', alert: 'raised' }}
+                />
+              ))}
               <Figure
                 label="Alert raised"
                 value={<Quantity value={String(raised)} />}
