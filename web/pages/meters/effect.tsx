@@ -1,12 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import type { ApiRecord } from '../../client/api.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Stack } from '../../ui/page.tsx';
-import { Loaded } from '../../ui/query-state.tsx';
 import { formatDay, formatWord } from '../../ui/text.ts';
 import type { MeterBody } from './definition.ts';
 import { inWords } from './in-words.ts';
+import { MeterPrices } from './meter-prices.tsx';
 
 type Meter = ApiRecord<'Meter'>;
 
@@ -42,50 +40,10 @@ export function Effect({
               ? 'Current periods are billed with the current version, later periods with the new one.'
               : `Periods that begin on or after ${formatDay(`${effectiveDay}T00:00:00Z`, 'UTC')} are billed by the new version, also if they are open now. Finalized invoices do not change.`}
           </p>
-          <Prices meterId={meter.id} />
+          <MeterPrices meterId={meter.id} />
         </>
       )}
     </Stack>
-  );
-}
-
-const PRICES_SHOWN = 20;
-
-/** The prices that charge what the meter counts. */
-function Prices({ meterId }: { readonly meterId: string }) {
-  const query = useQuery({
-    queryKey: ['meter', meterId, 'prices'],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/prices/search', {
-          body: { meter_ids: [meterId], limit: PRICES_SHOWN, expand: ['plan'] },
-          signal,
-        }),
-      ),
-  });
-  return (
-    <Loaded query={query} what="the prices of the meter">
-      {({ items, pagination: { total } }) =>
-        total === 0 ? (
-          <p>No price uses this meter.</p>
-        ) : (
-          <div>
-            <p>{total === 1 ? '1 price uses' : `${total} prices use`} this meter:</p>
-            <ul>
-              {items.map(({ id, display_name, entity_type, entity_id }) => (
-                <li key={id}>
-                  {entity_type === 'PLAN' ? (
-                    <Link to={`/plans/${entity_id}`}>{display_name ?? id}</Link>
-                  ) : (
-                    `${display_name ?? id} (${formatWord(entity_type)})`
-                  )}
-                </li>
-              ))}
-            </ul>
-          </div>
-        )
-      }
-    </Loaded>
   );
 }
 

@@ -14,6 +14,7 @@ import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { Bench, exampleOf } from './bench.tsx';
 import { inWords } from './in-words.ts';
+import { MeterPrices } from './meter-prices.tsx';
 
 type Meter = ApiRecord<'Meter'>;
 
@@ -56,6 +57,11 @@ export function View() {
                 }
               />
             </Columns>
+            <Allowed to="price:read">
+              <Section title="Prices">
+                <MeterPrices meterId={id} />
+              </Section>
+            </Allowed>
             <Versions id={id} />
           </>
         )}
