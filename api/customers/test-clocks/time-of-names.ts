@@ -1,6 +1,7 @@
 import { invalidOperation } from '../../../domain/errors.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
-import { findTimesOfNames, type Names } from './time-repository.ts';
+import { hasTestClock } from './has-test-clock.ts';
+import { findTimesOfNames, mayHaveTime, type Names } from './time-repository.ts';
 
 /** Names read from one request. A request with more is a bulk search, which has no time of its own. */
 const NAMES_MAX = 200;
@@ -43,6 +44,7 @@ export async function timeOfNames(
   names: Names,
   isWrite: boolean,
 ): Promise<string | null> {
+  if (!mayHaveTime(names) || !(await hasTestClock(db, scope))) return null;
   const times = await findTimesOfNames(db, scope, names);
   if (times.length < 2) return times[0]?.now ?? null;
   if (!isWrite) return null;

@@ -24,11 +24,13 @@ export const OF_SUBSCRIPTIONS: Readonly<Partial<Record<IdPrefix, string>>> = {
 }; // prettier-ignore
 const CUSTOMER = 'cust';
 
+const prefixOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('_')));
+
 /** Ids by their prefix. */
 function byPrefix(ids: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const id of ids) {
-    const prefix = id.slice(0, Math.max(0, id.lastIndexOf('_')));
+    const prefix = prefixOf(id);
     found.set(prefix, [...(found.get(prefix) ?? []), id]);
   }
   return found;
@@ -40,10 +42,24 @@ export interface CustomerTime {
   readonly now: string | null;
 }
 
+/** Whether the environment has a test clock. */
+export async function findAnyTestClock(db: Db, scope: Scope): Promise<boolean> {
+  const [any] = await db`select 1 from test_clocks where ${inScope(db, scope)} limit 1`;
+  return any !== undefined;
+}
+
+/** Whether a name can be that of a customer's record or of a test clock: others have no time. */
+export const mayHaveTime = ({ ids, external_ids, test_clock_ids }: Names): boolean =>
+  external_ids.length > 0 || test_clock_ids.length > 0 || ids.some((id) => hasOwner(prefixOf(id)));
+
+const hasOwner = (prefix: string): boolean =>
+  prefix === CUSTOMER ||
+  Object.hasOwn(OF_CUSTOMERS, prefix) ||
+  Object.hasOwn(OF_SUBSCRIPTIONS, prefix);
+
 /**
  * The different times of the named customers and test clocks, unordered. The customers are those that are named, and
- * those that own the other named records. Empty if the environment has no test clock, or if nothing named has a
- * time.
+ * those that own the other named records. Empty if nothing named has a time.
  */
 export async function findTimesOfNames(
   db: Db,
@@ -53,8 +69,6 @@ export async function findTimesOfNames(
   const { test_clock_ids } = names;
   const customers = customersOf(db, scope, names);
   if (customers === null && test_clock_ids.length === 0) return [];
-  const [any] = await db`select 1 from test_clocks where ${inScope(db, scope)} limit 1`;
-  if (any === undefined) return [];
   const selects: Fragment[] = [];
   if (customers !== null)
     selects.push(db`
