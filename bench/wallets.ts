@@ -101,7 +101,7 @@ async function manyWallets(world: LedgerWorld): Promise<BenchRow> {
 /** The product as `npm start` runs it. */
 async function overHttp(): Promise<BenchRow> {
   const product = await startProduct();
-  const pool = connectPostgres({ url: product.postgresUrl, applicationName: 'bench' });
+  const pool = connectPostgres({ url: product.ownerUrl, applicationName: 'bench' });
   try {
     const customer = await product.api.post<{ id: string }>('/customers', {
       external_id: 'bench',
@@ -123,6 +123,7 @@ async function overHttp(): Promise<BenchRow> {
         body: JSON.stringify(debitBody('0.25', `${name} [<id>]`)),
       });
     await load(5, 'warm');
+    await pool`analyze`;
     const result = await load(HTTP_SECONDS, 'http');
     const { faulty } = await auditWallets(pool);
     if (faulty.length > 0) throw new Error(JSON.stringify(faulty));
