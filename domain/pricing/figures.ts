@@ -65,8 +65,13 @@ export function shown(exact: Decimal, least: number, most: number): string {
 
 /** Only digits before the point are grouped. */
 function withThousands(text: string): string {
-  const [whole, ...fraction] = text.split('.');
-  return [whole!.replace(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.');
+  const [whole = '', ...fraction] = text.split('.');
+  const sign = whole.startsWith('-') ? '-' : '';
+  const digits = whole.slice(sign.length);
+  const first = digits.length % 3 || 3;
+  const groups = [digits.slice(0, first)];
+  for (let at = first; at < digits.length; at += 3) groups.push(digits.slice(at, at + 3));
+  return [sign + groups.join(','), ...fraction].join('.');
 }
 
 /** A stored word as a reader knows it: `MONTHLY` as `monthly`, `COUNT_UNIQUE` as `count unique`. */
