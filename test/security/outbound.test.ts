@@ -22,7 +22,7 @@ describe('ways out', () => {
     'platform/event-log/kafka-client.ts': 'brokers of the installation',
   };
   const WAY_OUT =
-    /\bfetch\(|\bXMLHttpRequest\b|\bnew WebSocket\(|from '(undici|axios|got|node-fetch|ky|superagent|nodemailer|@aws-sdk\/[^']+)'|import [^;]*\b(request|get|connect|createConnection|Agent)\b[^;]* from 'node:(http|https|http2|net|tls|dgram)'|import \* as \w+ from 'node:(http|https|http2|net|tls|dgram)'/;
+    /\bfetch\(|\bXMLHttpRequest\b|\bnew WebSocket\(|from '(undici|axios|got|node-fetch|ky|superagent|nodemailer|@aws-sdk\/[^']+)'|import [^;]*\b(request|get|connect|createConnection|Agent)\b[^;]* from 'node:(http|https|http2|net|tls|dgram)'|import (\* as )?\w+ from 'node:(http|https|http2|net|tls|dgram)'/;
   const files = execFileSync(
     'git',
     ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'],
@@ -44,6 +44,7 @@ describe('ways out', () => {
     "import { request } from 'node:https';",
     "import { createServer, request } from 'node:http';",
     "import * as https from 'node:https';",
+    "import http from 'node:http';",
     "import { Agent } from 'undici';",
     "import { connect } from 'node:tls';",
   ])('%s is one', (line) => expect(WAY_OUT.test(line)).toBe(true));

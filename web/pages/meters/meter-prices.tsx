@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { rateOf } from '../../app/billing/rate-of.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { PlainTable, type Column } from '../../ui/data-table.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 
@@ -27,13 +28,7 @@ export function MeterPrices({ meterId }: { readonly meterId: string }) {
         ) : (
           <div>
             <p>{total === 1 ? '1 price uses' : `${total} prices use`} this meter:</p>
-            <ul>
-              {items.map((price) => (
-                <li key={price.id}>
-                  <NameOf price={price} />
-                </li>
-              ))}
-            </ul>
+            <PlainTable label="Prices of the meter" rows={items} columns={COLUMNS} />
           </div>
         )
       }
@@ -41,20 +36,23 @@ export function MeterPrices({ meterId }: { readonly meterId: string }) {
   );
 }
 
-function NameOf({ price }: { readonly price: ApiRecord<'Price'> }) {
-  const { display_name, entity_type, entity_id, plan, addon, billing_period } = price;
-  const text = `${display_name || 'Usage'}, ${rateOf(price)}, ${formatWord(billing_period).toLowerCase()}`;
+type Price = ApiRecord<'Price'>;
+
+const COLUMNS: readonly Column<Price>[] = [
+  { header: 'Sold with', cell: (price) => <Owner price={price} /> },
+  { header: 'Price', cell: ({ display_name }) => <bdi>{display_name || 'Usage'}</bdi> },
+  { header: 'Rate', cell: (price) => rateOf(price) },
+  { header: 'Billed', cell: ({ billing_period }) => formatWord(billing_period) },
+];
+
+function Owner({ price: { entity_type, entity_id, plan, addon } }: { readonly price: Price }) {
   if (entity_type === 'PLAN')
     return (
-      <>
-        <Link to={`/plans/${entity_id}`}>{plan?.name ?? 'Plan'}</Link> · <bdi>{text}</bdi>
-      </>
+      <Link to={`/plans/${entity_id}`}>
+        <bdi>{plan?.name ?? 'Plan'}</bdi>
+      </Link>
     );
   if (entity_type === 'SUBSCRIPTION')
-    return (
-      <>
-        <Link to={`/subscriptions/${entity_id}`}>Subscription</Link> · <bdi>{text}</bdi>
-      </>
-    );
-  return <bdi>{`${addon?.name ?? formatWord(entity_type)} · ${text}`}</bdi>;
+    return <Link to={`/subscriptions/${entity_id}`}>Subscription</Link>;
+  return <bdi>{addon?.name ?? formatWord(entity_type)}</bdi>;
 }
