@@ -22,6 +22,8 @@ export interface Product extends Instance {
 
 export async function startProduct(options: Pick<InstanceOptions, 'roles'> = {}): Promise<Product> {
   const directory = mkdtempSync(join(tmpdir(), 'meterline-bench-'));
+  // All requests of a bench have one key. The processes of the roles read the environment themselves.
+  process.env['API_REQUESTS_PER_SECOND'] ??= '0';
   const config = readConfig({
     ...process.env,
     LOG_LEVEL: 'error',
