@@ -122,12 +122,13 @@ async function moveCouponEnds(
   if (ends.length === 0) return;
   const pauses = (await pausedTimes(tx, scope, [before.id])).get(before.id) ?? [];
   const earlier = pauses.filter(({ start }) => start < before.pause_at!);
-  const old = unpausedTime(before, earlier);
-  const moved = unpausedTime(after, pauses);
-  for (const { id, end_date } of ends)
-    await tx`
-      update coupon_associations set end_date = ${moved.back(old.of(end_date))}
-       where ${inScope(tx, scope)} and id = ${id}`;
+  const timeBefore = unpausedTime(before, earlier);
+  const timeAfter = unpausedTime(after, pauses);
+  const moved = ends.map(({ end_date }) => timeAfter.back(timeBefore.of(end_date)));
+  await tx`
+    update coupon_associations a set end_date = moved.end_date
+      from unnest(${ends.map(({ id }) => id)}::text[], ${moved}::timestamptz[]) as moved (id, end_date)
+     where ${inScope(tx, scope, 'a')} and a.id = moved.id`;
 }
 
 /** Ends the current pause of a subscription that a request has cancelled. */

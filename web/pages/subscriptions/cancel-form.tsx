@@ -97,7 +97,7 @@ export function CancelForm({
   );
 }
 
-/** The charges of the running period so far, without fees of the next period, because there is none. */
+/** The charges of the running period so far. No period follows, so fees of a next period are left out. */
 function RunningRows({ subscription }: { readonly subscription: ApiRecord<'Subscription'> }) {
   const query = useQuery({
     queryKey: ['invoice-preview', subscription.id],
