@@ -1,15 +1,14 @@
 import type { BillingDeps } from '../api/deps.ts';
 import { advanceWithSchedules } from '../api/billing/subscriptions/changes/advance-with-schedules.ts';
-import type { Advancing } from '../api/billing/subscriptions/write-steps.ts';
 import {
   dueSubscriptions,
   scopesWithDueSubscriptions,
   subscriptionDueTimes,
   type DueCursor,
 } from '../api/billing/records/due-subscription-repository.ts';
-import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import type { Scope } from '../postgres/client.ts';
 import type { SubscriptionRow } from '../schemas/subscription.ts';
+import { billingRunOf } from './billing-run.ts';
 import type { Job, JobRun } from './job.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
@@ -47,12 +46,7 @@ interface Totals {
  * one.
  */
 function passes(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
-  const advancing: Advancing = {
-    scope,
-    at: run.at,
-    user_id: '',
-    hold: (tx) => holdJobLease(tx, run.lease),
-  };
+  const billing = billingRunOf(run, scope);
   let after: DueCursor | null = null;
   let advanced = 0;
   return async () => {
@@ -61,7 +55,7 @@ function passes(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): T
       after,
       limit: PAGE_SUBSCRIPTIONS,
     });
-    const report = await advanceWithSchedules(deps, advancing, page);
+    const report = await advanceWithSchedules(deps, billing, page);
     for (const { subscription_id, error } of report.failed) {
       run.fail?.({ subscription_id, ...scope }, error, 'subscription not billed');
       totals.failed.add(subscription_id);

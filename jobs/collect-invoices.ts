@@ -10,7 +10,7 @@ import { cancelSubscription } from '../api/billing/subscriptions/changes/cancel-
 import type { BillingDeps } from '../api/deps.ts';
 import { BillingError } from '../domain/errors.ts';
 import type { Scope } from '../postgres/client.ts';
-import { holdJobLease } from '../postgres/tables/job-leases.ts';
+import { billingRunOf } from './billing-run.ts';
 import type { Job, JobRun } from './job.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
@@ -40,11 +40,7 @@ interface Totals {
 }
 
 function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
-  const caller = { scope, user_id: '' };
-  const collecting = {
-    at: run.at,
-    hold: (tx: Parameters<typeof holdJobLease>[0]) => holdJobLease(tx, run.lease),
-  };
+  const billing = billingRunOf(run, scope);
   const tried = new Set<string>();
   return async () => {
     const page = await dueCollections(deps.pool, scope, run, PAGE);
@@ -54,7 +50,7 @@ function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Tu
       due.map(async ({ invoice_id }) => {
         tried.add(invoice_id);
         try {
-          const payment = await collectInvoice(deps, caller, invoice_id, collecting);
+          const payment = await collectInvoice(deps, billing, invoice_id);
           if (payment !== null) totals.charged += 1;
         } catch (error) {
           totals.failed += 1;

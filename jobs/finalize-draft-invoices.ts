@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BillingDeps } from '../api/deps.ts';
-import { finalizeInvoices, type Finalizing } from '../api/billing/invoices/finalize-invoices.ts';
+import { finalizeInvoices } from '../api/billing/invoices/finalize-invoices.ts';
 import {
   finalizeTimes,
   invoicesToFinalize,
@@ -12,9 +12,9 @@ import { storeWatermarks } from '../api/billing/computing/stored-watermarks.ts';
 import { hasPassed } from '../domain/metering/log-heads.ts';
 import type { WatermarkVector } from '../domain/metering/position.ts';
 import type { Scope } from '../postgres/client.ts';
-import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import { readWatermarks } from '../postgres/tables/watermarks.ts';
 import type { InvoiceRecord } from '../schemas/invoice.ts';
+import { billingRunOf } from './billing-run.ts';
 import type { Job, JobRun } from './job.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
@@ -79,12 +79,7 @@ async function untilPassed(
 
 /** The drafts of one environment, page by page. */
 function pages(deps: FinalizeDraftInvoicesDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
-  const finalizing: Finalizing = {
-    scope,
-    at: run.at,
-    user_id: '',
-    hold: (tx) => holdJobLease(tx, run.lease),
-  };
+  const billing = billingRunOf(run, scope);
   let after: FinalizeCursor | null = null;
   return async () => {
     const page: InvoiceRecord[] = await invoicesToFinalize(deps.pool, scope, {
@@ -92,7 +87,7 @@ function pages(deps: FinalizeDraftInvoicesDeps, run: JobRun, scope: Scope, total
       after,
       limit: PAGE_INVOICES,
     });
-    const report = await finalizeInvoices(deps, finalizing, page);
+    const report = await finalizeInvoices(deps, billing, page);
     for (const { invoice_id, error } of report.failed)
       run.fail?.({ invoice_id, ...scope }, error, 'invoice not finalized');
     totals.finalized += report.finalized;

@@ -6,7 +6,7 @@ import {
   scopesWithDraftsToRecompute,
 } from '../api/billing/records/draft-invoice-repository.ts';
 import type { Scope } from '../postgres/client.ts';
-import { holdJobLease } from '../postgres/tables/job-leases.ts';
+import { billingRunOf } from './billing-run.ts';
 import type { Job, JobRun } from './job.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
@@ -43,13 +43,7 @@ function pages(
       after,
       limit: PAGE_INVOICES,
     });
-    const recomputing = {
-      scope,
-      at: run.at,
-      user_id: '',
-      hold: (tx: Parameters<typeof holdJobLease>[0]) => holdJobLease(tx, run.lease),
-    };
-    const report = await recomputeDrafts(deps, recomputing, page);
+    const report = await recomputeDrafts(deps, billingRunOf(run, scope), page);
     for (const { invoice_id, error } of report.failed)
       run.fail?.({ invoice_id, ...scope }, error, 'draft not computed again');
     totals.recomputed += report.recomputed;

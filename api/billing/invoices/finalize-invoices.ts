@@ -3,7 +3,7 @@ import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { hasKeptRows } from '../../../domain/invoicing/draft-edits.ts';
 import { hasPassed } from '../../../domain/metering/log-heads.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
-import type { Scope, Transaction } from '../../../postgres/client.ts';
+import type { Scope } from '../../../postgres/client.ts';
 import { isPostgresRace } from '../../../postgres/outage.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -13,6 +13,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import { isOutage } from '../../outage.ts';
 import { groupBy } from '../../conventions/group-by.ts';
+import type { BillingRun } from '../billing-run.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
 import { computeInvoices } from '../computing/compute-invoices.ts';
 import { linesOfInvoices, replaceInvoiceLines } from '../records/invoice-line-repository.ts';
@@ -22,15 +23,6 @@ import { dueTermsOf } from '../computing/invoice-of-rows.ts';
 import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
 import { targetOf } from '../computing/targets.ts';
 import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
-
-/** The actor and the time of the finalization. */
-export interface Finalizing {
-  readonly scope: Scope;
-  readonly at: string;
-  readonly user_id: string;
-  /** Called in every transaction: fails if another process has taken over the job. */
-  hold(tx: Transaction): Promise<void>;
-}
 
 export interface FinalizeReport {
   readonly finalized: number;
@@ -58,17 +50,15 @@ interface Final {
  */
 export async function finalizeInvoices(
   deps: BillingDeps,
-  finalizing: Finalizing,
+  run: BillingRun,
   invoices: readonly InvoiceRecord[],
 ): Promise<FinalizeReport> {
-  const { results, failed } = await inParts(invoices, (part) =>
-    finalizePart(deps, finalizing, part),
-  );
+  const { results, failed } = await inParts(invoices, (part) => finalizePart(deps, run, part));
   const all = [
     ...results.flatMap((part) => part.failed),
     ...failed.map(({ item, error }) => ({ invoice: item, error })),
   ];
-  await refuse(deps, finalizing, all);
+  await refuse(deps, run, all);
   const total = (count: (part: PartReport) => number) =>
     results.reduce((sum, part) => sum + count(part), 0);
   return {
@@ -89,16 +79,16 @@ interface RefusedInvoice {
 
 async function finalizePart(
   deps: BillingDeps,
-  finalizing: Finalizing,
+  run: BillingRun,
   invoices: readonly InvoiceRecord[],
 ): Promise<PartReport> {
-  const { ready, waiting, failed } = await computeFinals(deps, finalizing, invoices);
-  return { ...(await writeFinals(deps, finalizing, ready)), waiting, failed };
+  const { ready, waiting, failed } = await computeFinals(deps, run, invoices);
+  return { ...(await writeFinals(deps, run, ready)), waiting, failed };
 }
 
 async function computeFinals(
   deps: BillingDeps,
-  { scope, at, user_id }: Finalizing,
+  { scope, at, user_id }: BillingRun,
   invoices: readonly InvoiceRecord[],
 ) {
   const subscriptions = await findSubscriptions(
@@ -180,7 +170,7 @@ function isComplete({ invoice, computed }: Final, at: string): boolean {
 /** Stores the reasons and notifies the tenant of new ones. Temporary failures are not stored. */
 async function refuse(
   deps: BillingDeps,
-  { scope, hold }: Finalizing,
+  { scope, hold }: BillingRun,
   failed: readonly RefusedInvoice[],
 ): Promise<void> {
   for (const { invoice, error } of failed) {
@@ -215,17 +205,17 @@ const refusalText = (error: unknown): string =>
 
 async function writeFinals(
   deps: BillingDeps,
-  finalizing: Finalizing,
+  run: BillingRun,
   computed: readonly Final[],
 ): Promise<Pick<FinalizeReport, 'finalized' | 'skipped'>> {
   if (computed.length === 0) return { finalized: 0, skipped: 0 };
-  const { scope } = finalizing;
+  const { scope } = run;
   const written = await deps.pool.begin(async (tx) => {
-    await finalizing.hold(tx);
+    await run.hold(tx);
     const unchanged = await lockInvoicesUnchanged(tx, scope, computed, { skipLocked: true });
     const drafts = unchanged.filter((final) => final.computed.invoice.invoice_status === 'DRAFT');
     const zeros = unchanged.filter((final) => final.computed.invoice.invoice_status === 'SKIPPED');
-    const issued = await issueInvoices(tx, scope, drafts.map(withTerms), finalizing);
+    const issued = await issueInvoices(tx, scope, drafts.map(withTerms), run);
     const settled: ConcernedInvoice[] = [...issued, ...zeros.map((final) => final.computed)];
     await replaceInvoiceLines(
       tx,

@@ -9,7 +9,7 @@ import { invoiceEvent, type ConcernedInvoice } from '../computing/write-invoices
 import { replaceInvoiceLines } from '../records/invoice-line-repository.ts';
 import { lockInvoicesUnchanged, updateInvoices } from '../records/invoice-repository.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
-import type { Finalizing } from './finalize-invoices.ts';
+import type { BillingRun } from '../billing-run.ts';
 
 export interface RecomputeReport {
   readonly recomputed: number;
@@ -22,7 +22,7 @@ export interface RecomputeReport {
  */
 export async function recomputeDrafts(
   deps: BillingDeps,
-  { scope, at, user_id, hold }: Finalizing,
+  { scope, at, user_id, hold }: BillingRun,
   invoices: readonly InvoiceRecord[],
 ): Promise<RecomputeReport> {
   if (invoices.length === 0) return { recomputed: 0, failed: [] };

@@ -14,6 +14,7 @@ import {
   lockCollection,
   updateCollection,
 } from '../records/collection-repository.ts';
+import { ownRun, type BillingRun } from '../billing-run.ts';
 import { findUsableMethod } from '../records/payment-method-repository.ts';
 import { paymentsOfInvoice } from '../records/payment-repository.ts';
 import { isoTime } from '../../../platform/clock.ts';
@@ -27,12 +28,6 @@ import { syncPayment } from './dispatch-payment.ts';
 const WAIT_MS_MIN = 15 * 60 * 1000;
 const WAIT_MS_MAX = 24 * 60 * 60 * 1000;
 
-export interface Collecting {
-  readonly at: string;
-  /** Called in the transaction: refuses if another process holds the work by now. */
-  hold(tx: Transaction): Promise<void>;
-}
-
 /**
  * Makes the charge of an invoice that is due (money 8.6). The payment, its token for the gateway and the count of
  * charges are one transaction; the gateway is asked after it. A process that is killed in between leaves a stored
@@ -40,29 +35,27 @@ export interface Collecting {
  */
 export async function collectInvoice(
   deps: BillingDeps,
-  caller: Caller,
+  run: BillingRun,
   invoiceId: string,
-  collecting: Collecting,
 ): Promise<PaymentRecord | null> {
   const payment = await deps.pool.begin(async (tx) => {
-    await collecting.hold(tx);
-    const reserved = await reserveCharge(tx, deps, caller, invoiceId, collecting.at);
+    await run.hold(tx);
+    const reserved = await reserveCharge(tx, deps, run, invoiceId);
     failpoint('jobs.collect_invoices.before_commit');
     return reserved;
   });
   failpoint('jobs.collect_invoices.after_commit');
-  return payment === null ? null : await syncPayment(deps, caller, payment.id);
+  return payment === null ? null : await syncPayment(deps, run, payment.id);
 }
 
 async function reserveCharge(
   tx: Transaction,
   deps: BillingDeps,
-  caller: Caller,
+  run: BillingRun,
   invoiceId: string,
-  at: string,
 ): Promise<PaymentRecord | null> {
-  const { scope } = caller;
-  const { invoice, subscription } = await lockInvoiceToPay(tx, caller, invoiceId);
+  const { scope, at } = run;
+  const { invoice, subscription } = await lockInvoiceToPay(tx, run, invoiceId);
   const row = await lockCollection(tx, scope, invoiceId);
   if (row === null || row.collection_status !== 'scheduled' || row.next_attempt_at! > at)
     return null;
@@ -85,7 +78,7 @@ async function reserveCharge(
     return null;
   }
   const attempt_count = row.attempt_count + 1;
-  const { payment } = await createPayment(tx, deps, caller, {
+  const { payment } = await createPayment(tx, deps, run, {
     destination_type: 'INVOICE',
     destination_id: invoiceId,
     payment_method_type: 'CARD',
@@ -176,7 +169,7 @@ export async function collectNow(
   subscriptionId: string,
 ): Promise<void> {
   const at = isoTime(deps.clock.now());
-  const collecting = { at, hold: async () => {} };
+  const run = ownRun(caller, at);
   const due = await dueCollectionsOf(deps.pool, caller.scope, subscriptionId, at);
-  for (const { invoice_id } of due) await collectInvoice(deps, caller, invoice_id, collecting);
+  for (const { invoice_id } of due) await collectInvoice(deps, run, invoice_id);
 }

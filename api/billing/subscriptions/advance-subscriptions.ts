@@ -3,12 +3,13 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import { computeInvoices, type Computation } from '../computing/compute-invoices.ts';
+import type { BillingRun } from '../billing-run.ts';
 import { findInvoicesOfPeriods } from '../records/subscription-invoice-repository.ts';
 import { withRunningDrafts } from './final-draft.ts';
 import { withChildren, type ParentAdvance } from './grouped-steps.ts';
 import { planAdvance, type Advance } from './plan-advance.ts';
 import { refuseSubscriptions, type RefusedSubscription } from './refuse-subscriptions.ts';
-import { writeSteps, type Advancing, type Draft, type Step } from './write-steps.ts';
+import { writeSteps, type Draft, type Step } from './write-steps.ts';
 
 export interface AdvanceReport {
   readonly advanced: number;
@@ -26,17 +27,15 @@ export interface AdvanceReport {
  */
 export async function advanceSubscriptions(
   deps: BillingDeps,
-  advancing: Advancing,
+  run: BillingRun,
   subscriptions: readonly SubscriptionRow[],
 ): Promise<AdvanceReport> {
-  const { results, failed } = await inParts(subscriptions, (part) =>
-    advancePart(deps, advancing, part),
-  );
+  const { results, failed } = await inParts(subscriptions, (part) => advancePart(deps, run, part));
   const all = [
     ...results.flatMap((part) => part.failed),
     ...failed.map(({ item, error }) => ({ subscription: item, error })),
   ];
-  await refuseSubscriptions(deps, advancing, all);
+  await refuseSubscriptions(deps, run, all);
   return {
     advanced: results.reduce((sum, part) => sum + part.advanced, 0),
     invoices: results.reduce((sum, part) => sum + part.invoices, 0),
@@ -52,18 +51,18 @@ interface PartReport {
 
 async function advancePart(
   deps: BillingDeps,
-  advancing: Advancing,
+  run: BillingRun,
   subscriptions: readonly SubscriptionRow[],
 ): Promise<PartReport> {
-  const { plans, failed: unplanned } = planSteps(deps, advancing, subscriptions);
-  const parents = await withChildren(deps, advancing.scope, plans);
-  const { steps, failed } = await computeSteps(deps, advancing, parents);
-  return { ...(await writeSteps(deps, advancing, steps)), failed: [...unplanned, ...failed] };
+  const { plans, failed: unplanned } = planSteps(deps, run, subscriptions);
+  const parents = await withChildren(deps, run.scope, plans);
+  const { steps, failed } = await computeSteps(deps, run, parents);
+  return { ...(await writeSteps(deps, run, steps)), failed: [...unplanned, ...failed] };
 }
 
 function planSteps(
   deps: BillingDeps,
-  { at }: Advancing,
+  { at }: BillingRun,
   subscriptions: readonly SubscriptionRow[],
 ): { plans: Advance[]; failed: RefusedSubscription[] } {
   const plans: Advance[] = [];
@@ -81,7 +80,7 @@ function planSteps(
 
 async function computeSteps(
   deps: BillingDeps,
-  { scope, at, user_id }: Advancing,
+  { scope, at, user_id }: BillingRun,
   plans: readonly ParentAdvance[],
 ): Promise<{ steps: Step[]; failed: RefusedSubscription[] }> {
   const targets = plans.flatMap(({ target }) => target ?? []);

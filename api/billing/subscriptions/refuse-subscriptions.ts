@@ -1,20 +1,12 @@
 import { billingRefusal, retryAt } from '../../../domain/invoicing/billing-refusal.ts';
-import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { isPostgresRace } from '../../../postgres/outage.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { isOutage } from '../../outage.ts';
+import type { BillingRun } from '../billing-run.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import { setBillingRefusal } from '../records/due-subscription-repository.ts';
-
-/** The actor and the time of the run. */
-interface Refusing {
-  readonly scope: Scope;
-  readonly at: string;
-  /** Called in every transaction: fails if another process has taken over the job. */
-  hold(tx: Transaction): Promise<void>;
-}
 
 /** A subscription that could not be billed, with the error. */
 export interface RefusedSubscription {
@@ -29,7 +21,7 @@ export interface RefusedSubscription {
  */
 export async function refuseSubscriptions(
   deps: Pick<BillingDeps, 'pool'>,
-  { scope, at, hold }: Refusing,
+  { scope, at, hold }: BillingRun,
   refused: readonly RefusedSubscription[],
 ): Promise<void> {
   for (const { subscription, error } of refused) {

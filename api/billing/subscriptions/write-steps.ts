@@ -7,6 +7,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
 import { endAdvances, pausedAdvances } from '../proration/end-advances.ts';
 import { writeChange } from '../proration/write-change.ts';
+import type { BillingRun } from '../billing-run.ts';
 import { writePauses } from '../records/pause-repository.ts';
 import { endSchedulesOf } from '../records/schedule-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
@@ -17,16 +18,6 @@ import {
 } from '../records/subscription-repository.ts';
 import { lockRunningDrafts, writeDrafts, type FinalDraft } from './final-draft.ts';
 import { childrenAfter, type ParentAdvance } from './grouped-steps.ts';
-
-/** The actor and the time of the billing run. */
-export interface Advancing {
-  readonly scope: Scope;
-  /** The time by which subscriptions are due, and the time of what is written. */
-  readonly at: string;
-  readonly user_id: string;
-  /** Called in every transaction: fails if another process has taken over the job. */
-  hold(tx: Transaction): Promise<void>;
-}
 
 /** One step with its computed invoice; null if there is nothing to write. */
 export interface Step {
@@ -41,13 +32,13 @@ export interface Draft extends FinalDraft {
 /** Writes the steps of subscriptions that have not changed since they were read, in one transaction. */
 export async function writeSteps(
   deps: BillingDeps,
-  advancing: Advancing,
+  run: BillingRun,
   computed: readonly Step[],
 ): Promise<{ advanced: number; invoices: number }> {
   if (computed.length === 0) return { advanced: 0, invoices: 0 };
-  const { scope } = advancing;
+  const { scope } = run;
   const written = await deps.pool.begin(async (tx) => {
-    await advancing.hold(tx);
+    await run.hold(tx);
     const read = computed.map(({ plan }) => plan.subscription);
     const children = computed.flatMap(({ plan }) => plan.children.map(({ before }) => before));
     const unchanged = new Set([
@@ -65,18 +56,18 @@ export async function writeSteps(
       steps.flatMap(({ invoice }) => invoice ?? []),
     );
     if (!isSame) return { advanced: 0, invoices: 0 };
-    const drafts = await issued(tx, advancing, steps);
+    const drafts = await issued(tx, run, steps);
     await writeDrafts(
       tx,
       scope,
       drafts.map(({ draft }) => draft),
     );
 
-    const moved = steps.map((step) => afterStep(step, advancing));
+    const moved = steps.map((step) => afterStep(step, run));
     const followed = steps.flatMap((step, index) =>
-      childrenAfter(step.plan.children, moved[index]!, advancing),
+      childrenAfter(step.plan.children, moved[index]!, run),
     );
-    const credited = await returnAdvances(tx, deps, advancing, steps, moved);
+    const credited = await returnAdvances(tx, deps, run, steps, moved);
     await replaceSubscriptions(tx, scope, [...moved, ...followed.map(({ after }) => after)]);
     await writePauses(tx, scope, [
       ...moved.map((after, index) => ({ before: steps[index]!.plan.subscription, after })),
@@ -90,7 +81,7 @@ export async function writeSteps(
       tx,
       scope,
       ended.map(({ id }) => id),
-      advancing,
+      run,
     );
     const childEvents = followed.map(({ before, after }) =>
       changeEvent(scope, before, after, null),
@@ -114,7 +105,7 @@ export async function writeSteps(
 async function returnAdvances(
   tx: Transaction,
   deps: BillingDeps,
-  { scope, at, user_id }: Advancing,
+  { scope, at, user_id }: BillingRun,
   steps: readonly Step[],
   moved: readonly SubscriptionRow[],
 ): Promise<(OutboxEvent & { readonly scope: Scope })[]> {
@@ -141,7 +132,7 @@ async function returnAdvances(
 /** The drafts of the steps. Invoices that are issued at once have their numbers. */
 async function issued(
   tx: Transaction,
-  { scope, at, user_id }: Advancing,
+  { scope, at, user_id }: BillingRun,
   steps: readonly Step[],
 ): Promise<{ step: Step; draft: Draft }[]> {
   const drafts = steps.flatMap((step) =>
@@ -160,7 +151,7 @@ async function issued(
   return drafts.map(({ step, draft }) => ({ step, draft: byStep.get(step) ?? draft }));
 }
 
-function afterStep({ plan, invoice }: Step, { at, user_id }: Advancing): SubscriptionRow {
+function afterStep({ plan, invoice }: Step, { at, user_id }: BillingRun): SubscriptionRow {
   const after = plan.after(invoice?.invoice.amount_due ?? '0');
   const numbered = Math.max(invoice?.invoice.billing_sequence ?? 0, after.last_billing_sequence);
   return {

@@ -1,9 +1,9 @@
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../../deps.ts';
+import type { BillingRun } from '../../billing-run.ts';
 import { pendingSchedules } from '../../records/schedule-repository.ts';
 import { findSubscriptions } from '../../records/subscription-repository.ts';
 import { advanceSubscriptions, type AdvanceReport } from '../advance-subscriptions.ts';
-import type { Advancing } from '../write-steps.ts';
 import { executeScheduledChange } from './scheduled-plan-change.ts';
 
 /**
@@ -12,10 +12,10 @@ import { executeScheduledChange } from './scheduled-plan-change.ts';
  */
 export async function advanceWithSchedules(
   deps: BillingDeps,
-  advancing: Advancing,
+  run: BillingRun,
   subscriptions: readonly SubscriptionRow[],
 ): Promise<AdvanceReport> {
-  const { scope, at, user_id, hold } = advancing;
+  const { scope, at, user_id, hold } = run;
   const closing = subscriptions.filter(({ current_period_end }) => current_period_end <= at);
   const pending = await pendingSchedules(
     deps.pool,
@@ -30,7 +30,7 @@ export async function advanceWithSchedules(
         scheduled_at <= current_period_end,
     ),
   );
-  if (due.length === 0) return await advanceSubscriptions(deps, advancing, subscriptions);
+  if (due.length === 0) return await advanceSubscriptions(deps, run, subscriptions);
   for (const subscription of due)
     await deps.pool.begin(async (tx) => {
       await hold(tx);
@@ -44,7 +44,7 @@ export async function advanceWithSchedules(
   const byId = new Map(changed.map((row) => [row.id, row]));
   return await advanceSubscriptions(
     deps,
-    advancing,
+    run,
     subscriptions.map((row) => byId.get(row.id) ?? row),
   );
 }

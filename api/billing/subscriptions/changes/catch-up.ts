@@ -2,8 +2,8 @@ import { isoTime } from '../../../../platform/clock.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
+import { ownRun } from '../../billing-run.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
-import type { Advancing } from '../write-steps.ts';
 import { advanceWithSchedules } from './advance-with-schedules.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function caughtUp(
   id: string,
 ): Promise<SubscriptionRow> {
   const at = isoTime(deps.clock.now());
-  const advancing: Advancing = { scope, at, user_id, hold: async () => undefined };
+  const run = ownRun({ scope, user_id }, at);
   let subscription = await getSubscription(deps.pool, scope, id);
   const { parent_subscription_id, merges_from } = subscription;
   if (parent_subscription_id !== null && merges_from !== null) {
@@ -26,7 +26,7 @@ export async function caughtUp(
     subscription = await getSubscription(deps.pool, scope, id);
   }
   while (subscription.due_at !== null && subscription.due_at <= at) {
-    const { failed } = await advanceWithSchedules(deps, advancing, [subscription]);
+    const { failed } = await advanceWithSchedules(deps, run, [subscription]);
     if (failed.length > 0) throw failed[0]!.error;
     subscription = await getSubscription(deps.pool, scope, id);
   }
