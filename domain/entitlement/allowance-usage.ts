@@ -1,10 +1,18 @@
 import type { AggregationType, ResetUsage, UsageRow } from '../metering/usage.ts';
-import type { UsageWindow } from '../time/usage-windows.ts';
+import { windowGrid, type UsageWindow } from '../time/usage-windows.ts';
 import type { UsageQuestion, UsageReplies } from '../metering/usage-question.ts';
 import { decimal, sum, ZERO, type Decimal } from '../money.ts';
 import { usageUnits } from '../pricing/usage-units.ts';
 import { byText } from '../text-order.ts';
-import { earlierOf, epochMs, laterOf, type Instant, type Period } from '../time/instant.ts';
+import {
+  earlierOf,
+  epochMs,
+  intersection,
+  isoText,
+  laterOf,
+  type Instant,
+  type Period,
+} from '../time/instant.ts';
 import { resetWindowAt, type ResetSchedule, type UsageResetPeriod } from '../time/reset-windows.ts';
 import {
   shareAllowance,
@@ -39,8 +47,16 @@ export interface AllowanceLine {
   readonly limit: Decimal | null;
   /** Whether the price is rated per window. If so, each row of its usage is a claim. */
   readonly windowed: boolean;
-  /** The windows of the meter's bucket; null without a bucket. */
+  /** The windows of the price's or the meter's bucket; null without a bucket. */
   readonly bucket: UsageWindow | null;
+  /** Without a bucket, the windows of the commitment that rate the line; null or absent without them. */
+  readonly committed?: readonly RatedWindow[] | null;
+}
+
+/** A window of the price: whole (`grid`) and cut to the service. */
+interface RatedWindow {
+  readonly grid: Period;
+  readonly service: Period;
 }
 
 /**
@@ -57,7 +73,8 @@ const PER_CHARGE_PERIOD = 'with each charge period';
 /**
  * The questions needed, in addition to the line's own usage, to compute its free units: for each reset
  * window the usage before the line's service began, and, when the service spans several windows, the
- * usage of each. Empty for aggregates that do not accumulate: their allowance is per charge cell.
+ * usage of each. If a reset falls into a window of the price, the usage of each part of it. Empty for
+ * aggregates that do not accumulate: their allowance is per charge cell.
  */
 export function allowanceQuestions(
   meter: AllowanceMeter,
@@ -65,13 +82,21 @@ export function allowanceQuestions(
 ): readonly UsageQuestion[] {
   if (!accumulates(meter)) return [];
   const windows = windowsOf(meter, line.service);
+  const cutByReset = windowsCutByReset(meter, line, windows);
   return windows.flatMap((window): UsageQuestion[] => {
     const begun = hasBegun(window, line);
     const inside = insideOf(window, line);
     const before = { key: beforeKey(window), start: window.start, end: inside.start };
     const through = { key: throughKey(window), start: window.start, end: inside.end };
     const within = { key: withinKey(window), ...inside };
-    if (line.windowed) return begun ? [{ ...before, window: line.bucket }] : [];
+    if (line.windowed)
+      return [
+        ...(begun ? [{ ...before, window: line.bucket }] : []),
+        ...[...cutByReset.values()].flatMap((rated) => {
+          const part = intersection(rated, inside.start, inside.end);
+          return part === null ? [] : [{ key: partKey(part), ...part, window: null }];
+        }),
+      ];
     return [
       ...(begun ? [{ ...before, window: null }] : []),
       ...(begun && !isAdditive(meter) ? [{ ...through, window: null }] : []),
@@ -84,7 +109,8 @@ export function allowanceQuestions(
 
 /**
  * Shares the allowance among the lines of the meter in one charge cell (billing 4). A line without
- * a bucket gets free units once per reset window; a line with a bucket gets them once per row.
+ * a bucket gets free units once per reset window; a line with a bucket gets them once per row, and once per part of a
+ * row that a reset cuts.
  */
 export function shareMeterAllowance(
   meter: AllowanceMeter,
@@ -151,14 +177,22 @@ function partsOf(meter: AllowanceMeter, { line, rows, replies }: MeasuredAllowan
     return [{ window: line.service, usedBefore: ZERO, claims }];
   }
   const windows = windowsOf(meter, line.service);
+  const cutByReset = windowsCutByReset(meter, line, windows);
   return windows.map((window): Part => {
     const begun = hasBegun(window, line);
     const inside = insideOf(window, line);
     const usedBefore = begun ? total(replies, beforeKey(window)) : ZERO;
     if (line.windowed) {
-      const claims = ownClaims(meter, line, rows, claim).filter(
-        ({ at }) => laterOf(at, line.service.start) >= inside.start && at < inside.end,
-      );
+      const claims = ownClaims(meter, line, rows, claim).flatMap((whole): AllowanceClaim[] => {
+        const rated = cutByReset.get(whole.at);
+        if (rated === undefined) {
+          const isInside = laterOf(whole.at, line.service.start) >= inside.start;
+          return isInside && whole.at < inside.end ? [whole] : [];
+        }
+        const part = intersection(rated, inside.start, inside.end);
+        if (part === null) return [];
+        return [{ ...claim(part.start, total(replies, partKey(part))), part_of: whole.at }];
+      });
       return { window, usedBefore, claims };
     }
     const usage =
@@ -201,6 +235,35 @@ function windowsOf(meter: AllowanceMeter, service: Period): readonly Window[] {
   return windows;
 }
 
+/**
+ * The windows of the price into which a reset falls, cut to the service, by their start on their grid. Usage that adds
+ * up is divided there; any other belongs to the reset window in which its window begins.
+ */
+function windowsCutByReset(
+  meter: AllowanceMeter,
+  line: AllowanceLine,
+  resets: readonly Window[],
+): ReadonlyMap<Instant, Period> {
+  if (!line.windowed || !isAdditive(meter)) return new Map();
+  const grid = line.bucket === null ? null : windowGrid(line.bucket);
+  const ratedAt = (at: Instant): RatedWindow | undefined => {
+    if (grid === null)
+      return line.committed?.find(({ service }) => service.start <= at && at < service.end);
+    const cell = grid.cellAt(epochMs(at));
+    const whole = { start: isoText(cell.start), end: isoText(cell.end) };
+    return { grid: whole, service: intersection(whole, line.service.start, line.service.end)! };
+  };
+  return new Map(
+    resets.flatMap(({ start }): [Instant, Period][] => {
+      if (start <= line.service.start) return [];
+      const rated = ratedAt(start);
+      return rated === undefined || rated.service.start === start
+        ? []
+        : [[rated.grid.start, rated.service]];
+    }),
+  );
+}
+
 const hasBegun = (window: Window, line: AllowanceLine): boolean =>
   epochMs(window.start) < epochMs(line.service.start);
 
@@ -215,6 +278,7 @@ const isAdditive = (meter: AllowanceMeter): boolean => ADDITIVE.has(meter.aggreg
 
 const beforeKey = (window: Window) => `before:${window.start}`;
 const throughKey = (window: Window) => `through:${window.start}`;
+const partKey = (part: Period) => `part:${part.start}`;
 const withinKey = (window: Window) => `within:${window.start}`;
 
 const total = (replies: UsageReplies, key: string): Decimal => totalOf(replies.get(key) ?? []);

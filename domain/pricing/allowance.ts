@@ -22,6 +22,8 @@ export interface AllowanceEntry {
   readonly usedBefore: Decimal;
   readonly usage: Decimal;
   readonly free: Decimal;
+  /** As in the claim. */
+  readonly part_of?: string;
 }
 
 /** One stretch of usage that the allowance can cover. */
@@ -39,6 +41,8 @@ export interface AllowanceClaim {
    * 4.4). After a change within the window later claims have the new limit; the counter is not reset.
    */
   readonly limit: Decimal | null;
+  /** Start of the usage window of which the claim is a part; absent if no reset falls into a usage window. */
+  readonly part_of?: string;
 }
 
 /** A reset window: the limit is granted once in it. */
@@ -78,6 +82,7 @@ export function shareAllowance(
         usedBefore: used,
         usage,
         free: Decimal.min(left, usage),
+        ...(claim.part_of === undefined ? {} : { part_of: claim.part_of }),
       });
       used = used.plus(claim.usage);
     }

@@ -132,9 +132,9 @@ interface Rated {
 }
 
 /**
- * Billable quantity of each unit, after the allowance or the quotas. A windowed price has one claim per window. Without
- * windows there is one claim per reset window, and the billable rest of all claims is rated as one quantity
- * (billing 4.5, 4).
+ * Billable quantity of each unit, after the allowance or the quotas. A windowed price has one claim per window, or one
+ * for each part of a window that a reset cuts. Without windows there is one claim per reset window, and the billable
+ * rest of all claims is rated as one quantity (billing 4.5, 4).
  */
 function billableQuantities(
   units: readonly UsageUnit[],
@@ -144,8 +144,20 @@ function billableQuantities(
   if (quota !== null) return units.map(({ windowStart }) => quota.billed.get(windowStart) ?? ZERO);
   if (allowance === null) return units.map((unit) => unit.quantity);
   if (units[0]?.windowStart === null) return [billableUsage(allowance)];
-  assert(allowance.entries.length === units.length, 'one claim for each priced window');
-  return allowance.entries.map((entry) => entry.usage.minus(entry.free));
+  const claimed = byUsageWindow(allowance.entries);
+  assert(claimed.length === units.length, 'one claim for each priced window');
+  return claimed.map((entries) => sum(entries.map(({ usage, free }) => usage.minus(free))));
+}
+
+/** The claims of each usage window; the parts of one follow each other, as windows do not overlap. */
+function byUsageWindow(entries: AllowanceShare['entries']): AllowanceShare['entries'][] {
+  const windows: AllowanceShare['entries'][number][][] = [];
+  for (const entry of entries) {
+    const last = windows.at(-1);
+    if (entry.part_of !== undefined && last?.[0]!.part_of === entry.part_of) last.push(entry);
+    else windows.push([entry]);
+  }
+  return windows;
 }
 
 function plainLine(rated: Rated): RatedLine {

@@ -22,6 +22,11 @@ import {
   type ProrationBehavior,
 } from '../../../domain/pricing/proration.ts';
 import {
+  commitmentWindows,
+  isWindowed,
+  type MeasuredLine,
+} from '../../../domain/pricing/usage-measure.ts';
+import {
   pausedResetWindows,
   resetScheduleAt,
 } from '../../../domain/subscription/reset-schedule.ts';
@@ -50,13 +55,13 @@ export interface AllowanceFacts {
 
 /**
  * Null if no source grants the line's meter anything in the cell, or if quotas do (billing 4.1, money 7.1).
- * `windowed`: the price is rated window by window.
+ * `measured` tells the windows by which the price is rated.
  */
 export function cellAllowance(
   facts: AllowanceFacts,
   cell: ChargeCell,
   query: UsageQuery,
-  windowed: boolean,
+  measured: MeasuredLine,
 ): CellAllowance | null {
   const granted = entitlementDuring(facts, cell);
   if (granted === null || granted.quotas.length > 0) return null;
@@ -83,8 +88,9 @@ export function cellAllowance(
     ]),
     service: cell.service,
     limit: limitIn(facts, granted, cell),
-    windowed,
+    windowed: isWindowed(measured),
     bucket: query.window,
+    committed: query.window === null ? commitmentWindows(measured) : null,
   };
   const questions = allowanceQuestions(meter, line).map(({ key, start, end, window }) => {
     const asked: UsageQuery = {

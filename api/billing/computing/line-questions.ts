@@ -95,7 +95,7 @@ export function lineQuestion(usage: UsageLine, cell: ChargeCell): LineQuestion {
   };
   const windows = windowQueries(measured, query);
   const quota = cellQuota(usage, cell, query, version.spec);
-  const allowance = quota ? null : cellAllowance(usage, cell, query, isWindowed(measured));
+  const allowance = quota ? null : cellAllowance(usage, cell, query, measured);
   return { cell, query, measured, windows, version, allowance, quota };
 }
 

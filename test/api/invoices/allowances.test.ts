@@ -101,6 +101,17 @@ describe('what the plan grants is free (billing 4)', () => {
     expect(row(await preview(subscription))).toEqual(['35', '149', '35']);
   });
 
+  test('by day in windows of a month: each day has its own, and the rest of the month is rated together', async () => {
+    const { subscription, use } = await granted(
+      { usage_limit: 50, usage_reset_period: 'DAILY' },
+      { ...SLAB, amount: undefined, bucket_size: 'MONTH' },
+    );
+    await use(day('03-10'), '55');
+    await use(day('03-11'), '30');
+    await use(day('03-12'), '60');
+    expect(row(await preview(subscription))).toEqual(['15', '130', '12.5']);
+  });
+
   test('by year: the usage of earlier months reduces the allowance', async () => {
     const { subscription, use } = await granted({ usage_limit: 100, usage_reset_period: 'ANNUAL' });
     await use(day('03-10'), '80');

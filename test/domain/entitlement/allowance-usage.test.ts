@@ -66,7 +66,8 @@ class Events {
     if (window === null) return [this.row(null, inside, aggregation)];
     const days = new Map<string, typeof inside>();
     for (const event of inside) {
-      const key = `${isoText(event.at).slice(0, 10)}T00:00:00.000Z`;
+      const day = isoText(event.at).slice(0, 10);
+      const key = `${window.bucket_size === 'MONTH' ? `${day.slice(0, 7)}-01` : day}T00:00:00.000Z`;
       days.set(key, [...(days.get(key) ?? []), event]);
     }
     return [...days].map(([start_of_day, events]) => this.row(start_of_day, events, aggregation));
@@ -350,6 +351,43 @@ describe('windowed prices claim window by window (4)', () => {
     });
     const events = new Events('2026-01-01 30', '2026-01-01 20', '2026-01-02 50', '2026-02-01 40');
     expect(freeOf(of, bucketed(FEBRUARY), events)).toEqual(['20']);
+  });
+
+  test('each reset in a window of the price grants the allowance', () => {
+    const month: UsageWindow = { bucket_size: 'MONTH', timezone: 'UTC', billing_anchor: null };
+    const events = new Events('2026-01-01 130', '2026-01-02 30', '2026-01-03 250');
+    const january = line(JANUARY, '100', { windowed: true, bucket: month });
+    const [first, second] = allowanceQuestions(meter('DAILY'), january);
+    expect([first, second]).toEqual([
+      { key: `part:${at('2026-01-01')}`, ...span('2026-01-01', '2026-01-02'), window: null },
+      { key: `part:${at('2026-01-02')}`, ...span('2026-01-02', '2026-01-03'), window: null },
+    ]);
+    const entries = share(meter('DAILY'), [january], events).get('line')!.entries;
+    const used = entries.filter(({ usage }) => usage.gt(0));
+    expect(used.map(({ at: from, free, part_of }) => [from, decimalText(free), part_of])).toEqual([
+      [at('2026-01-01'), '100', at('2026-01-01')],
+      [at('2026-01-02'), '30', at('2026-01-01')],
+      [at('2026-01-03'), '100', at('2026-01-01')],
+    ]);
+  });
+
+  test('a window of a commitment is divided at a reset too', () => {
+    const week = span('2026-01-29', '2026-02-05');
+    const own = line(['2026-01-29', '2026-02-05'], '100', {
+      ...{ windowed: true, committed: [{ grid: week, service: week }] },
+    });
+    const rows = [{ group: [], window_start: week.start, quantity: '260', event_count: 2 }];
+    const events = new Events('2026-01-30 130', '2026-02-02 130');
+    const replies = new Map(
+      allowanceQuestions(meter('MONTHLY'), own).map((question) => [
+        question.key,
+        events.answer(question, 'SUM'),
+      ]),
+    );
+    const [divided] = [
+      ...shareMeterAllowance(meter('MONTHLY'), [{ line: own, rows, replies }]).values(),
+    ];
+    expect(divided!.entries.map(({ free }) => decimalText(free))).toEqual(['100', '100']);
   });
 
   test('a window that began before the service belongs to it', () => {
