@@ -45,7 +45,8 @@ const ONLY_BY_NAME = new Set(['scale', 'billing-kills', 'two-years', 'business-y
  * `open-page --seconds 3600` leaves each page open for an hour; default: one minute. It needs Chromium.
  * `pages --customers 100000 --events 10000000` opens pages with that many records; default: 100,000 and a million. It
  * needs Chromium.
- * `two-years --subscriptions 10000 [--seed 1]` compares the bills of that many lives with a naive account.
+ * `two-years [--subscriptions 1000] [--months 24] [--seed 1]` compares the bills of that many lives with a naive
+ * account.
  * `business-year --customers 100 --months 12 [--seed 1]` compares the accounts of a company with a naive ledger.
  * `freshness --backfill` measures during the backfill of a new meter version.
  */

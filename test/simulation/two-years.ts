@@ -19,6 +19,8 @@ export interface TwoYears {
   readonly subscriptions: number;
   readonly seed: number;
   readonly months: number;
+  /** Called after each instant at which something changes, with their number. */
+  readonly progress?: (done: number, of: number) => void;
 }
 
 /** One subscription whose bills differ from the naive account. */
@@ -85,9 +87,11 @@ class Years {
         steps.set(at, standing);
       }
     const last = Math.max(...lives.map(({ told }) => told.bounds.at(-1)!));
-    for (const at of [...steps.keys()].sort((left, right) => left - right)) {
+    const instants = [...steps.keys()].sort((left, right) => left - right);
+    for (const [index, at] of instants.entries()) {
       await this.#advance(at);
       await inTurns(steps.get(at)!, (step) => step());
+      this.#given.progress?.(index + 1, instants.length);
     }
     await this.#advance(last + DAY);
     return (await inTurns(lives, (lived) => this.#compare(lived))).flat();
