@@ -177,7 +177,8 @@ function cachedCells(query: UsageQuery, exclusions: readonly PlannedExclusion[],
   const { window, start, end, reset_usage, aggregation } = query;
   const key = [
     start, end, reset_usage, aggregation === 'WEIGHTED_SUM',
-    window?.bucket_size, window?.timezone, window?.billing_anchor, cuts.join(),
+    window?.bucket_size, window?.timezone, window?.billing_anchor,
+    window?.longer_months?.map((month) => month.start).join(), cuts.join(),
   ].join('|'); // prettier-ignore
   let known = cache.get(key);
   if (known === undefined) {

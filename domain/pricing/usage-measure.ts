@@ -95,8 +95,10 @@ function bucketWindows({
       service: { start, end },
     }),
   );
-  // The clock of a bucket does not move with a pause.
-  return withoutPaused(windows, idle === undefined ? undefined : { ...idle, lengthens: false });
+  if (idle === undefined) return windows;
+  // The clock of a bucket does not move with a pause, except that of months of the billing anchor.
+  const lengthens = idle.lengthens && (bucket.longer_months ?? null) !== null;
+  return withoutPaused(windows, { ...idle, lengthens });
 }
 
 /** The windows that are not wholly in a pause, each with the pauses in it. */

@@ -19,6 +19,8 @@ export interface UsageWindow {
   readonly timezone: string;
   /** Where MONTH windows begin; null means the first of the month. */
   readonly billing_anchor: string | null;
+  /** MONTH windows of a period that pauses made longer, without gaps (billing 12.4); null or absent for none. */
+  readonly longer_months?: readonly Period[] | null;
 }
 
 /** One window of a usage grid inside a range. */
@@ -33,7 +35,8 @@ export interface WindowCell extends Period {
  * A grid of windows without gaps (billing 2.4), in milliseconds. Windows up to an hour follow
  * the local clock, so a day of 23 or 25 hours has as many hourly windows. Windows of 3, 6 and 12 hours,
  * days and weeks begin at fixed local times, so on such a day one of them is shorter or longer. MONTH
- * follows the boundary function from the billing anchor, or the first of the month.
+ * follows the boundary function from the billing anchor, or the first of the month; in a period that pauses made
+ * longer its windows are given.
  */
 export interface WindowGrid {
   /** The window that contains an instant. */
@@ -48,7 +51,24 @@ export function windowGrid(window: UsageWindow): WindowGrid {
   const minutes = MINUTES.get(bucket_size);
   if (minutes !== undefined) return clockGrid(zone, minutes * MINUTE_MS);
   if (bucket_size === 'WEEK') return wallGrid(zone, 7 * DAY_MS, startOfWeek);
-  return monthGrid(zone, billing_anchor);
+  return aroundLonger(monthGrid(zone, billing_anchor), window.longer_months ?? []);
+}
+
+/** The grid, with windows of their own in a part of the time. */
+function aroundLonger(grid: WindowGrid, months: readonly Period[]): WindowGrid {
+  if (months.length === 0) return grid;
+  const own = months.map(({ start, end }) => ({ start: epochMs(start), end: epochMs(end) }));
+  const [from, until] = [own[0]!.start, own.at(-1)!.end];
+  return {
+    cellAt(ms) {
+      const longer = own.find(({ start, end }) => start <= ms && ms < end);
+      if (longer !== undefined) return longer;
+      const { start, end } = grid.cellAt(ms);
+      return ms < from
+        ? { start, end: Math.min(end, from) }
+        : { start: Math.max(start, until), end };
+    },
+  };
 }
 
 /** One window of a usage grid inside a range, in milliseconds. */

@@ -23,6 +23,7 @@ import {
   type MeasuredLine,
 } from '../../../domain/pricing/usage-measure.ts';
 import { pooledDuring, type PooledCustomer } from '../../../domain/subscription/hierarchy.ts';
+import { pausedResetWindows } from '../../../domain/subscription/reset-schedule.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
@@ -196,7 +197,7 @@ function usageQuery(
 ): UsageQuery {
   const { aggregation, reset_usage } = version.spec;
   const pooled = pooledDuring(pool, selected, reset_usage === 'NEVER');
-  const window = usageWindow(subscription, line, version, selected.start);
+  const window = usageWindow({ subscription, line, pauses }, version, selected.start);
   // Groups are rated separately in each window of a MAX, and added up otherwise (billing 2.4).
   const isGrouped = window !== null && aggregation.type === 'MAX' && aggregation.group_by !== null;
   return {
@@ -222,19 +223,20 @@ function usageQuery(
   };
 }
 
-/** The price's bucket, else the meter's; MONTH windows follow the anchor of the period (billing 2.4). */
+/** The price's bucket, else the meter's; MONTH windows follow the anchor of the period (billing 2.4, 12.4). */
 function usageWindow(
-  subscription: SubscriptionRow,
-  line: BilledLine,
+  { subscription, line, pauses }: Pick<UsageLine, 'subscription' | 'line' | 'pauses'>,
   version: MeterVersionRecord,
   start: string,
 ): UsageWindow | null {
   const bucket_size = line.terms.bucketSize ?? version.spec.aggregation.bucket_size;
   if (bucket_size === null) return null;
+  const timezone = subscription.customer_timezone;
+  if (bucket_size !== 'MONTH') return { bucket_size, timezone, billing_anchor: null };
   return {
     bucket_size,
-    timezone: subscription.customer_timezone,
-    billing_anchor:
-      bucket_size === 'MONTH' ? paidSchedule(subscription, start).billing_anchor : null,
+    timezone,
+    billing_anchor: paidSchedule(subscription, start).billing_anchor,
+    longer_months: pausedResetWindows(subscription, 'MONTHLY', start, pauses),
   };
 }

@@ -319,6 +319,54 @@ test('windows of months of an earlier period keep its anchor when it is computed
   expect(await cycles(subscription)).toEqual([['Peak 7 7 01-01..02-01']]);
 });
 
+describe('a window of a month in a period that a pause made longer (billing 2.4, 12.4)', () => {
+  const MONTHS = {
+    ...{ billing_model: 'TIERED', tier_mode: 'SLAB', bucket_size: 'MONTH' },
+    tiers: [
+      { up_to: 10, unit_amount: '1' },
+      { up_to: null, unit_amount: '0.5' },
+    ],
+  };
+
+  test('is as long as the period, and is rated once', async () => {
+    const { subscription, use } = await sold(MONTHS);
+    for (const [date, value] of [['2026-01-05', '8'], ['2026-01-15', '99'], ['2026-02-05', '12'], ['2026-02-15', '4']] as const) await use(date, value); // prettier-ignore
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-02-11');
+    await at('2026-03-11');
+    expect(await cycles(subscription)).toEqual([
+      ['Calls 20 15 01-01..02-11'],
+      ['Calls 4 4 02-11..03-11'],
+    ]);
+  });
+
+  test('counts for its commitment once, and whole', async () => {
+    const { subscription, use } = await sold(MONTHS, ({ id }) => ({
+      proration_behavior: 'create_prorations',
+      line_item_commitments: {
+        [id]: {
+          ...{ commitment_amount: '62', overage_factor: '2' },
+          ...{ enable_true_up: true, is_window_commitment: true },
+        },
+      },
+    }));
+    await use('2026-01-05', '40');
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-02-11');
+    expect(await cycles(subscription)).toEqual([['Calls 40 62 01-01..02-11']]);
+  });
+
+  test('of a quarter: as many months as without the pause', async () => {
+    const quarter = { billing_period: 'QUARTERLY' };
+    const { subscription, use } = await sold({ ...MONTHS, ...quarter }, () => quarter);
+    for (const [date, value] of [['2026-01-05', '12'], ['2026-02-05', '12'], ['2026-02-11', '6'], ['2026-03-10', '8']] as const) await use(date, value); // prettier-ignore
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await at('2026-04-11');
+    // 24 units in the first month, 14 in the second.
+    expect(await cycles(subscription)).toEqual([['Calls 38 29 01-01..04-11']]);
+  });
+});
+
 describe('changes after a pause, in the period that it made longer (billing 5.3, 12.4)', () => {
   async function seats() {
     const { catalog } = world;
