@@ -4,7 +4,13 @@ import type { ClickHouseQuery } from '../client.ts';
 import type { StoredBucketSize } from '../rows.ts';
 import type { RowBinaryReader } from './row-binary.ts';
 import { BUCKET_TABLES } from './touched-buckets.ts';
-import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
+import {
+  inQuarters,
+  inUsageScope,
+  type Range,
+  type UsagePair,
+  type UsageScope,
+} from './usage-scope.ts';
 
 /** The state of one combination of dimensions and source in one bucket or range. */
 export interface UsagePart {
@@ -16,7 +22,7 @@ export interface UsagePart {
 /** A stored row of a bucket, of any seal. */
 export interface BucketRow extends UsagePart {
   readonly seal: bigint;
-  /** Days only. */
+  /** 0 for quarter hours. */
   readonly unique_count: number;
 }
 
@@ -41,16 +47,29 @@ export function stateNeeds(aggregations: ReadonlySet<AggregationType>): StateNee
   };
 }
 
-/** All stored rows of the buckets of one size in the scope, one row for each pair. */
+/**
+ * All stored rows of the buckets of one size in the scope, one row for each pair. With `quarters` also those of the
+ * quarter hours that begin in that time.
+ */
 export function usageBuckets(
   size: StoredBucketSize,
   scope: UsageScope,
   needs: StateNeeds,
+  quarters: Range | null = null,
 ): ClickHouseQuery {
   const within = inUsageScope(scope, 'bucket_start');
+  const also = quarters === null ? null : inQuarters(quarters);
+  const parts = [
+    rowsOfPairs(size, within.sql, needs),
+    ...(also === null ? [] : [rowsOfPairs('15MIN', `${within.sql} and ${also.sql}`, needs)]),
+  ];
+  return { sql: parts.join(' union all '), params: { ...within.params, ...also?.params } };
+}
+
+function rowsOfPairs(size: StoredBucketSize, condition: string, needs: StateNeeds): string {
   const columns = [
     'toUnixTimestamp(bucket_start)', 'seal', 'dimensions', 'source',
-    ...(size === 'DAY' ? ['unique_count'] : []),
+    size === 'DAY' ? 'unique_count' : 'toUInt64(0)',
     'event_count',
     ...(needs.sum ? ['sum'] : []),
     ...(needs.sum_value_time ? ['sum_value_time'] : []),
@@ -59,14 +78,11 @@ export function usageBuckets(
       ? ['latest', 'toUnixTimestamp64Milli(latest_at)', 'latest_position', 'latest_partition']
       : []),
   ]; // prettier-ignore
-  return {
-    sql: `
-      select external_customer_id, meter_version_id, groupArray((${columns.join(', ')}))
+  return `
+      select '${size}', external_customer_id, meter_version_id, groupArray((${columns.join(', ')}))
         from ${BUCKET_TABLES[size]}
-       where ${within.sql}
-       group by external_customer_id, meter_version_id`,
-    params: within.params,
-  };
+       where ${condition}
+       group by external_customer_id, meter_version_id`;
 }
 
 /** The rows of each bucket by its start in seconds. */
@@ -74,9 +90,9 @@ export type StoredBuckets = Map<number, BucketRow[]>;
 
 export function readUsageBuckets(
   reader: RowBinaryReader,
-  size: StoredBucketSize,
   needs: StateNeeds,
-): UsagePair & { buckets: StoredBuckets } {
+): UsagePair & { size: StoredBucketSize; buckets: StoredBuckets } {
+  const size = reader.string() as StoredBucketSize;
   const external_customer_id = reader.string();
   const meter_version_id = reader.string();
   const buckets: StoredBuckets = new Map();
@@ -86,14 +102,14 @@ export function readUsageBuckets(
       seal: reader.uint64(),
       dimensions: reader.strings(),
       source: reader.string(),
-      unique_count: size === 'DAY' ? reader.count() : 0,
+      unique_count: reader.count(),
       state: readState(reader, needs),
     };
     const known = buckets.get(start);
     if (known === undefined) buckets.set(start, [row]);
     else known.push(row);
   }
-  return { external_customer_id, meter_version_id, buckets };
+  return { size, external_customer_id, meter_version_id, buckets };
 }
 
 /** The states of rows added up in one statement, in the order that `readState` reads. */

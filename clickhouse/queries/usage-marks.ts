@@ -2,19 +2,37 @@ import type { Position } from '../../domain/metering/position.ts';
 import type { ClickHouseQuery } from '../client.ts';
 import type { StoredBucketSize } from '../rows.ts';
 import type { RowBinaryReader } from './row-binary.ts';
-import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
+import {
+  inQuarters,
+  inUsageScope,
+  type Range,
+  type UsagePair,
+  type UsageScope,
+} from './usage-scope.ts';
 
-/** The marks of all buckets of one size in the scope, one row for each pair. */
-export function usageMarks(size: StoredBucketSize, scope: UsageScope): ClickHouseQuery {
+/**
+ * The marks of all buckets of one size in the scope, one row for each pair. With `quarters` also those of the quarter
+ * hours that begin in that time.
+ */
+export function usageMarks(
+  size: StoredBucketSize,
+  scope: UsageScope,
+  quarters: Range | null = null,
+): ClickHouseQuery {
   const within = inUsageScope(scope, 'bucket_start');
+  const also = quarters === null ? null : inQuarters(quarters);
+  const sizes =
+    also === null
+      ? 'bucket_size = {size:String}'
+      : `(bucket_size = {size:String} or (bucket_size = '15MIN' and ${also.sql}))`;
   return {
     sql: `
-      select external_customer_id, meter_version_id,
+      select toString(bucket_size) as size, external_customer_id, meter_version_id,
              groupArray((toUnixTimestamp(bucket_start), partition, position))
         from usage_touched_v1
-       where bucket_size = {size:String} and ${within.sql}
-       group by external_customer_id, meter_version_id`,
-    params: { ...within.params, size },
+       where ${sizes} and ${within.sql}
+       group by size, external_customer_id, meter_version_id`,
+    params: { ...within.params, ...also?.params, size },
   };
 }
 
@@ -58,7 +76,10 @@ export class PairMarks {
 
 export type Marks = Readonly<Record<number, Position>>;
 
-export function readUsageMarks(reader: RowBinaryReader): UsagePair & { marks: PairMarks } {
+export function readUsageMarks(
+  reader: RowBinaryReader,
+): UsagePair & { size: StoredBucketSize; marks: PairMarks } {
+  const size = reader.string() as StoredBucketSize;
   const external_customer_id = reader.string();
   const meter_version_id = reader.string();
   const marks = new PairMarks();
@@ -68,5 +89,5 @@ export function readUsageMarks(reader: RowBinaryReader): UsagePair & { marks: Pa
     const low = reader.uint32();
     marks.add(start, partition, reader.uint32(), low);
   }
-  return { external_customer_id, meter_version_id, marks };
+  return { size, external_customer_id, meter_version_id, marks };
 }

@@ -66,7 +66,14 @@ function isEveryPair(pairs: readonly UsagePair[]): boolean {
   return customers.size * versions.size === pairs.length;
 }
 
-type Range = Pick<UsageScope, 'start' | 'end'>;
+export type Range = Pick<UsageScope, 'start' | 'end'>;
+
+/** Quarter hours that begin in a part of the scope, for statements that read its days too. */
+export const inQuarters = ({ start, end }: Range): Condition => ({
+  sql: `bucket_start >= toDateTime({first_quarter:UInt32}, 'UTC')
+       and bucket_start < toDateTime({end_quarter:UInt32}, 'UTC')`,
+  params: { first_quarter: secondOf(start), end_quarter: secondOf(end) },
+});
 
 // In the types of the columns: other types are converted for each row, before the table's order is used.
 
@@ -81,11 +88,12 @@ function eventRange({ start, end }: Range): Condition {
 /** Times in whole seconds, up to the column's maximum. */
 const LAST_SECOND = 2 ** 32 - 1;
 
+const secondOf = (ms: number): number => Math.min(Math.max(Math.ceil(ms / 1000), 0), LAST_SECOND);
+
 function bucketRange({ start, end }: Range): Condition {
-  const second = (ms: number) => Math.min(Math.max(Math.ceil(ms / 1000), 0), LAST_SECOND);
   return {
     sql: `bucket_start >= toDateTime({first_second:UInt32}, 'UTC')
        and bucket_start < toDateTime({end_second:UInt32}, 'UTC')`,
-    params: { first_second: second(start), end_second: second(end) },
+    params: { first_second: secondOf(start), end_second: secondOf(end) },
   };
 }

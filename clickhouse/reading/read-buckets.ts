@@ -9,7 +9,7 @@ import {
   type StoredBuckets,
 } from '../queries/usage-buckets.ts';
 import { readUsageMarks, usageMarks, type Marks, type PairMarks } from '../queries/usage-marks.ts';
-import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import { pairKey, type Range, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
 import { RowBinaryReader } from '../queries/row-binary.ts';
 import type { StoredBucketSize } from '../rows.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
@@ -31,6 +31,9 @@ export interface PairBuckets extends UsagePair {
   readonly buckets: readonly JudgedBucket[];
 }
 
+/** The touched buckets of each pair, by `pairKey`. */
+export type FoundBuckets = ReadonlyMap<string, PairBuckets>;
+
 /**
  * The touched buckets of a scope (metering 5, query step 2). The mark of every row below the watermarks is
  * visible before the watermarks can be read, so a bucket without a mark is empty and is left out. Marks and
@@ -42,30 +45,56 @@ export async function readBuckets(
   scope: UsageScope,
   /** Null: all buckets are unusable, because no cell of the queries could contain a whole one. */
   needs: StateNeeds | null,
-): Promise<Map<string, PairBuckets>> {
+): Promise<FoundBuckets> {
+  return (await readSizes(deps, size, scope, null, needs))[size];
+}
+
+/** The touched days of a scope, and its touched quarter hours that begin in `quarters`, in the same statements. */
+export const readDaysAndQuarters = (
+  deps: ReadUsageDeps,
+  scope: UsageScope,
+  quarters: Range,
+  needs: StateNeeds,
+): Promise<Record<StoredBucketSize, FoundBuckets>> =>
+  readSizes(deps, 'DAY', scope, quarters, needs);
+
+async function readSizes(
+  deps: ReadUsageDeps,
+  size: StoredBucketSize,
+  scope: UsageScope,
+  quarters: Range | null,
+  needs: StateNeeds | null,
+): Promise<Record<StoredBucketSize, FoundBuckets>> {
   const { clickhouse, options } = deps;
   const [marks, rows] = await Promise.all([
-    clickhouse.bytes(usageMarks(size, scope), 'RowBinary', options),
+    clickhouse.bytes(usageMarks(size, scope, quarters), 'RowBinary', options),
     needs === null
       ? NO_BYTES
-      : clickhouse.bytes(usageBuckets(size, scope, needs), 'RowBinary', options),
+      : clickhouse.bytes(usageBuckets(size, scope, needs, quarters), 'RowBinary', options),
   ]);
-  const stored = new Map<string, StoredBuckets>();
+  const stored = {
+    '15MIN': new Map<string, StoredBuckets>(),
+    DAY: new Map<string, StoredBuckets>(),
+  };
   const pieces = new Pieces();
   for (const reader = new RowBinaryReader(rows); !reader.done;) {
-    const pair = readUsageBuckets(reader, size, needs!);
+    const pair = readUsageBuckets(reader, needs!);
     for (const [start, list] of pair.buckets) {
       if (list.length > 1) pair.buckets.set(start, newestRows(list));
     }
-    stored.set(pairKey(pair), pair.buckets);
+    stored[pair.size].set(pairKey(pair), pair.buckets);
     if (pieces.isDone(pair.buckets.size)) await pieces.breathe();
   }
-  const vectors = await deps.sealed.vectorsOf(sealsOf(stored));
-  const found = new Map<string, PairBuckets>();
+  const vectors = await deps.sealed.vectorsOf([
+    ...sealsOf(stored.DAY),
+    ...sealsOf(stored['15MIN']),
+  ]);
+  const found = { '15MIN': new Map<string, PairBuckets>(), DAY: new Map<string, PairBuckets>() };
   for (const reader = new RowBinaryReader(marks); !reader.done;) {
-    const { marks: ofPair, ...pair } = readUsageMarks(reader);
-    const buckets = stored.get(pairKey(pair)) ?? NO_BUCKETS;
-    found.set(pairKey(pair), { ...pair, buckets: judge(buckets, ofPair, vectors, deps.sealed.at) });
+    const { marks: ofPair, size: ofSize, ...pair } = readUsageMarks(reader);
+    const buckets = stored[ofSize].get(pairKey(pair)) ?? NO_BUCKETS;
+    const judged = judge(buckets, ofPair, vectors, deps.sealed.at);
+    found[ofSize].set(pairKey(pair), { ...pair, buckets: judged });
     if (pieces.isDone(ofPair.starts.size)) await pieces.breathe();
   }
   return found;

@@ -44,7 +44,7 @@ export async function readRowParts(
   }
 }
 
-/** The scope reduced to the pairs and days of the ranges. */
+/** The scope reduced to the pairs and days of the ranges; without a list of the days if no day lies between them. */
 export function scopeOfStretches(base: UsageScope, stretches: readonly RowStretch[]): UsageScope {
   const pairs = new Map<string, UsagePair>();
   const days = new Set<number>();
@@ -59,7 +59,8 @@ export function scopeOfStretches(base: UsageScope, stretches: readonly RowStretc
     start = Math.min(start, stretch.start);
     end = Math.max(end, stretch.end);
   }
-  return { ...base, pairs: [...pairs.values()], start, end, days: [...days] };
+  const hasGaps = days.size < Math.ceil(end / DAY_MS) - Math.floor(start / DAY_MS);
+  return { ...base, pairs: [...pairs.values()], start, end, days: hasGaps ? [...days] : null };
 }
 
 function monthOf(ms: number): string {

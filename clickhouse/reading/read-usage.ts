@@ -1,12 +1,17 @@
 import { stateNeeds } from '../queries/usage-buckets.ts';
-import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import { pairKey, type Range, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
 import { Pieces } from './pieces.ts';
 import { readDays } from './read-days.ts';
 import { goingByQuarters, readQuarters } from './read-quarters.ts';
 import { readRowParts } from './read-rows.ts';
 import type { OpenBucket } from './read-sums.ts';
 import { readUniques } from './read-uniques.ts';
-import { readBuckets, type PairBuckets } from './read-buckets.ts';
+import {
+  readBuckets,
+  readDaysAndQuarters,
+  type FoundBuckets,
+  type PairBuckets,
+} from './read-buckets.ts';
 import { Remainder, UniqueParts, type CellStretch, type ReadUsageDeps } from './usage-parts.ts';
 import { cellAt, soleCell, type PlannedQuery } from '../queries/plan-query.ts';
 import type { UsageTally } from './usage-tally.ts';
@@ -37,17 +42,22 @@ export async function readUsage(
   const byQuarters = goingByQuarters(summed);
   const isSummed = new Set([...byDays, ...byQuarters]);
   const judged = asked.filter((tally) => !isSummed.has(tally));
+  const likely = isWide ? null : deps.openDays.likely(base);
   const [openDays, openQuarters, openJudged] = await Promise.all([
     byDays.length === 0 ? [] : readDays(deps, scopeOf(byDays), byDays),
     byQuarters.length === 0 ? [] : readQuarters(deps, scopeOf(byQuarters), byQuarters),
-    judged.length === 0 ? [] : readJudgedDays(deps, scopeOf(judged), judged, uniques),
+    judged.length === 0 ? NONE : readJudgedDays(deps, scopeOf(judged), judged, uniques, likely),
   ]);
   await addOpenQuarters(openQuarters, rest);
-  const open = [...openDays, ...openJudged];
+  const open = [...openDays, ...openJudged.open];
   if (open.length > 0) {
     const scope = scopeOfOpenDays(base, open);
+    if (!isWide) deps.openDays.note(base, scope.days!);
     const usesThem = open.some(({ tally }) => usesQuarters(tally.plan));
-    const quarters = await readBuckets(deps, '15MIN', scope, usesThem ? needs : null);
+    const quarters =
+      openJudged.quarters !== null && likely!.start <= scope.start && scope.end <= likely!.end
+        ? openJudged.quarters
+        : await readBuckets(deps, '15MIN', scope, usesThem ? needs : null);
     const pieces = new Pieces();
     for (const day of open) {
       addQuarters(day, quarters, rest, uniques);
@@ -63,19 +73,32 @@ export async function readUsage(
   await readUniques(deps, base, uniques);
 }
 
-/** Days for queries that check each bucket, or that contain no whole day. */
+interface JudgedDays {
+  readonly open: readonly OpenBucket[];
+  /** The quarter hours that were read together with the days; null if none were. */
+  readonly quarters: FoundBuckets | null;
+}
+
+const NONE: JudgedDays = { open: [], quarters: null };
+
+/** Days for queries that check each bucket, or that contain no whole day; and the quarter hours of the likely time. */
 async function readJudgedDays(
   deps: ReadUsageDeps,
   base: UsageScope,
   tallies: readonly UsageTally[],
   uniques: UniqueParts,
-): Promise<OpenBucket[]> {
+  likely: Range | null,
+): Promise<JudgedDays> {
   const needs = stateNeeds(new Set(tallies.map((tally) => tally.plan.query.aggregation)));
   const usesDays = tallies.some((tally) => tally.plan.uses_days);
-  const days = await readBuckets(deps, 'DAY', base, usesDays ? needs : null);
-  return tallies.flatMap((tally) =>
-    [...pairsOf(tally.plan, days)].flatMap((pair) => addDays(tally, pair, uniques)),
+  const reads =
+    usesDays && likely !== null && tallies.some(({ plan }) => usesQuarters(plan))
+      ? await readDaysAndQuarters(deps, base, likely, needs)
+      : { DAY: await readBuckets(deps, 'DAY', base, usesDays ? needs : null), '15MIN': null };
+  const open = tallies.flatMap((tally) =>
+    [...pairsOf(tally.plan, reads.DAY)].flatMap((pair) => addDays(tally, pair, uniques)),
   );
+  return { open, quarters: reads['15MIN'] };
 }
 
 /** Adds the days within one cell from their buckets and returns the remaining touched days. */

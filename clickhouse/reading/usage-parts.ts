@@ -5,6 +5,7 @@ import type { UniqueDay, UniqueQuestion, UniqueStretch } from '../queries/unique
 import type { RowStretch } from '../queries/usage-rows.ts';
 import { pairKey, type UsagePair } from '../queries/usage-scope.ts';
 import { exclusionsOf } from '../queries/plan-query.ts';
+import type { OpenDays } from './open-days.ts';
 import type { UsageTally } from './usage-tally.ts';
 
 /** Shared inputs of all statements of one read. */
@@ -17,6 +18,7 @@ export interface ReadUsageDeps {
    * them up first.
    */
   readonly fewPairs: number;
+  readonly openDays: OpenDays;
   readonly options: ReadOptions;
 }
 

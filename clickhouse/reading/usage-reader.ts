@@ -6,6 +6,7 @@ import { ANALYTICS, LOOK_UP, READING, type QueryLimits } from '../query-limits.t
 import { refusedOrUnavailable, UsageMoved, usageUnavailable } from './usage-errors.ts';
 import { planQuery, type CellCache, type PlannedQuery } from '../queries/plan-query.ts';
 import { readTimes, TIMES, type TimesBounds } from './read-times.ts';
+import { OpenDays } from './open-days.ts';
 import { readUsage } from './read-usage.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
 import { UsageTally } from './usage-tally.ts';
@@ -46,6 +47,7 @@ const WIDE_BYTES_MAX = 10_000_000;
 /** Reads usage from buckets that may be used, and from rows otherwise, exactly below one vector. */
 export function createUsageReader(options: UsageReaderOptions): UsageReader {
   const dimensionsOf = cachedDimensions(options);
+  const openDays = new OpenDays();
   const read: UsageReader['read'] = async (queries, bound = 'watermark') => {
     const versions = [...new Set(queries.map((query) => query.meter_version_id))];
     const dimensions = await dimensionsOf(versions);
@@ -55,7 +57,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
     );
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await readOnce(options, plans, versions, bound);
+        return await readOnce(options, openDays, plans, versions, bound);
       } catch (error) {
         // A day was sealed again between two statements; its new content is equally valid.
         if (error instanceof UsageMoved && attempt < ATTEMPTS) continue;
@@ -73,6 +75,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
 
 async function readOnce(
   options: UsageReaderOptions,
+  openDays: OpenDays,
   plans: readonly PlannedQuery[],
   versions: readonly string[],
   bound: NonNullable<Parameters<UsageReader['read']>[1]>,
@@ -90,6 +93,7 @@ async function readOnce(
       liveUntil: bounds.liveUntil,
     },
     fewPairs: options.fewPairs ?? FEW_PAIRS,
+    openDays,
     sealed: { vectorsOf: (seals) => bounds.vectorsOf(seals), at },
   };
   const answers = new Map<string, UsageAnswer>();
