@@ -7,6 +7,7 @@ import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { noteActorsOfRows, type Actor } from '../../../postgres/scoped-pool.ts';
 import type { DebitWalletBody } from '../../../schemas/wallet-requests.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { groupBy } from '../../conventions/group-by.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { ledgerAfter, writeDecisions, type Decided, type Ledger } from '../credits/ledger.ts';
 import { lockFreeWallets, lockWallets, type WalletRow } from '../credits/wallet-repository.ts';
@@ -54,11 +55,9 @@ export async function debitInOneTransaction(
     findTransactionsByKey(tx, scope, keys),
   ]);
   const at = isoTime(deps.clock.now());
+  const blocksOf = groupBy(blocks, ({ wallet_id }) => wallet_id);
   const ledgers = new Map<string, Ledger>(
-    wallets.map((wallet) => [
-      wallet.id,
-      { wallet, at, blocks: blocks.filter(({ wallet_id }) => wallet_id === wallet.id) },
-    ]),
+    wallets.map((wallet) => [wallet.id, { wallet, at, blocks: blocksOf.get(wallet.id) ?? [] }]),
   );
   const known = new Map<string, Keyed>(rows.map((row) => [row.idempotency_key!, row]));
   const decided: Decided[] = [];
