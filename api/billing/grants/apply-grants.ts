@@ -34,6 +34,8 @@ import {
   type Ledger,
 } from '../credits/ledger.ts';
 import { pendingSchedules, type ScheduleRow } from '../records/schedule-repository.ts';
+import type { WalletRow } from '../credits/wallet-repository.ts';
+import { announceWallet } from '../wallets/create-wallet.ts';
 import { prepaidWallet } from '../wallets/credit-wallet.ts';
 import {
   lastApplications,
@@ -118,6 +120,8 @@ class GrantRun {
   private readonly rows = new Map<string, ApplicationRow>();
   private readonly decided: Decided[] = [];
   private ledger: Ledger | null = null;
+  /** The wallet that this run created, still empty; null if it created none. */
+  private created: WalletRow | null = null;
   private current: ApplicationRow | null = null;
   private failures = 0;
   /** Pending plan changes; null until they are asked for. */
@@ -184,6 +188,8 @@ class GrantRun {
   }
 
   async write(): Promise<GrantReport> {
+    if (this.created !== null)
+      await announceWallet(this.tx, this.caller, this.ledger?.wallet ?? this.created);
     await writeDecisions(this.tx, this.caller, this.decided);
     const rows = [...this.rows.values()];
     // The unique index on the open row is checked row by row: closed ones first.
@@ -314,7 +320,7 @@ class GrantRun {
   private async open(grant: CreditGrant): Promise<Ledger> {
     if (this.ledger !== null) return this.ledger;
     const { tx, deps, caller, subscription } = this;
-    const wallet = await prepaidWallet(tx, deps, caller, {
+    const { wallet, isNew } = await prepaidWallet(tx, deps, caller, {
       customer_id: payerOf(subscription),
       currency: subscription.currency,
       wallet_name: null,
@@ -323,6 +329,7 @@ class GrantRun {
         ? {}
         : { topup_conversion_rate: grant.topup_conversion_rate }),
     });
+    if (isNew) this.created = wallet;
     return await ledgerOf(tx, deps, wallet);
   }
 }

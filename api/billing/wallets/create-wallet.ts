@@ -19,7 +19,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { assertKnownCurrency } from '../../tenancy/settings/custom-currencies.ts';
 import { hashReference } from './references.ts';
-import { ledgerOf, writeDecision } from '../credits/ledger.ts';
+import { ledgerAfter, ledgerOf, writeDecision } from '../credits/ledger.ts';
 import { checkedAlertSettings, mergedAutoTopUp } from './watch-settings.ts';
 import { insertWallet, type WalletRow } from '../credits/wallet-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
@@ -58,7 +58,10 @@ export async function createWallet(
           body.initial_credits_to_load_expiry_date,
           'initial_credits_to_load_expiry_date',
         ));
-  if (credits.isZero()) return wallet;
+  if (credits.isZero()) {
+    await announceWallet(tx, caller, wallet);
+    return wallet;
+  }
 
   assertFreeLimit(credits, config, 'initial_credits_to_load');
   const ledger = await ledgerOf(tx, deps, wallet);
@@ -77,11 +80,13 @@ export async function createWallet(
     },
     ledger.at,
   );
-  const written = await writeDecision(tx, caller, ledger, decision, () => ({
+  const filled = ledgerAfter(ledger, decision, caller.user_id).wallet;
+  await announceWallet(tx, caller, filled);
+  await writeDecision(tx, caller, ledger, decision, () => ({
     reference_type: 'EXTERNAL',
     reference_id: hashReference('credit_grant', wallet.id),
   }));
-  return written.ledger.wallet;
+  return filled;
 }
 
 /** Fields of a new wallet. A missing name and missing price types take their defaults. */
@@ -96,7 +101,7 @@ export type NewWallet = Pick<
   readonly auto_topup?: WalletRow['auto_topup'];
 }; // prettier-ignore
 
-/** Inserts an empty wallet and announces it. 409 if an active one of the same kind exists. */
+/** Inserts an empty wallet, which the caller announces. 409 if an active one of the same kind exists. */
 export async function openWallet(
   tx: Transaction,
   deps: BillingDeps,
@@ -104,7 +109,7 @@ export async function openWallet(
   opened: NewWallet,
 ): Promise<WalletRow> {
   const kind = opened.wallet_type === 'PRE_PAID' ? 'Prepaid' : 'Postpaid';
-  const wallet = await insertWallet(tx, {
+  return await insertWallet(tx, {
     ...newRecord(deps, caller, 'wallet'),
     ...opened,
     name: opened.name ?? `${kind} Wallet - ${opened.currency.toUpperCase()}`,
@@ -121,9 +126,17 @@ export async function openWallet(
     alert_state: 'ok',
     auto_topup: opened.auto_topup ?? null,
   });
-  await writeOutbox(tx, caller.scope, 'wallet.created', { wallet: walletSnapshot(wallet) });
-  return wallet;
 }
+
+/**
+ * Announces a new wallet as its command leaves it, with its first credits (money 17.3.3). Call it before the credits
+ * are written: a receiver then learns of the wallet before its transactions.
+ */
+export const announceWallet = (
+  tx: Transaction,
+  { scope }: Caller,
+  wallet: WalletRow,
+): Promise<void> => writeOutbox(tx, scope, 'wallet.created', { wallet: walletSnapshot(wallet) });
 
 async function customerIdOf(
   tx: Transaction,

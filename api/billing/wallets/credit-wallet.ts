@@ -4,8 +4,8 @@ import { creditsWorth, creditWallet } from '../../../domain/wallet/wallet.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { openWallet } from './create-wallet.ts';
-import { ledgerOf, writeDecision, type RowCause } from '../credits/ledger.ts';
+import { announceWallet, openWallet } from './create-wallet.ts';
+import { ledgerAfter, ledgerOf, writeDecision, type RowCause } from '../credits/ledger.ts';
 import {
   lockCreditableWallet,
   lockWalletCreation,
@@ -42,11 +42,14 @@ export async function creditPrepaidWallet(
   credit: PrepaidCredit,
 ): Promise<{ wallet: WalletRow; transaction: TransactionRow }> {
   const { scope } = caller;
-  const wallet = await prepaidWallet(tx, deps, caller, credit);
+  const { wallet, isNew } = await prepaidWallet(tx, deps, caller, credit);
   const stored = credit.idempotency_key
     ? await findTransactionByKey(tx, scope, credit.idempotency_key)
     : null;
-  if (stored !== null) return { wallet, transaction: stored };
+  if (stored !== null) {
+    if (isNew) await announceWallet(tx, caller, wallet);
+    return { wallet, transaction: stored };
+  }
   const ledger = await ledgerOf(tx, deps, wallet);
   const amount = decimal(credit.amount);
   const decision = creditWallet(
@@ -63,13 +66,14 @@ export async function creditPrepaidWallet(
     },
     ledger.at,
   );
+  if (isNew) await announceWallet(tx, caller, ledgerAfter(ledger, decision, caller.user_id).wallet);
   const written = await writeDecision(tx, caller, ledger, decision, () => credit);
   return { wallet: written.ledger.wallet, transaction: written.rows[0]! };
 }
 
 /**
- * Locks the customer's PRE_PAID wallet of the currency, and creates one if none is active or frozen. If two
- * commands create it concurrently, the second waits for the first and uses its wallet.
+ * Locks the customer's PRE_PAID wallet of the currency, and creates one if none is active or frozen. The caller
+ * announces a new one. If two commands create it concurrently, the second waits for the first and uses its wallet.
  */
 export async function prepaidWallet(
   tx: Transaction,
@@ -84,7 +88,7 @@ export async function prepaidWallet(
     readonly allowed_price_types?: WalletRow['allowed_price_types'] | null;
     readonly wallet_metadata?: WalletRow['metadata'];
   },
-): Promise<WalletRow> {
+): Promise<{ readonly wallet: WalletRow; readonly isNew: boolean }> {
   const { customer_id } = of;
   const kind = {
     customer_id,
@@ -92,19 +96,19 @@ export async function prepaidWallet(
     wallet_type: 'PRE_PAID',
   } as const;
   const found = await lockCreditableWallet(tx, caller.scope, kind);
-  if (found !== null) return found;
+  if (found !== null) return { wallet: found, isNew: false };
   await lockWalletCreation(tx, caller.scope, kind);
   const rate = of.conversion_rate ?? '1';
-  return (
-    (await lockCreditableWallet(tx, caller.scope, kind)) ??
-    (await openWallet(tx, deps, caller, {
-      ...kind,
-      conversion_rate: rate,
-      topup_conversion_rate: of.topup_conversion_rate ?? rate,
-      name: of.wallet_name,
-      description: null,
-      allowed_price_types: of.allowed_price_types ?? null,
-      metadata: of.wallet_metadata ?? {},
-    }))
-  );
+  const created = await lockCreditableWallet(tx, caller.scope, kind);
+  if (created !== null) return { wallet: created, isNew: false };
+  const wallet = await openWallet(tx, deps, caller, {
+    ...kind,
+    conversion_rate: rate,
+    topup_conversion_rate: of.topup_conversion_rate ?? rate,
+    name: of.wallet_name,
+    description: null,
+    allowed_price_types: of.allowed_price_types ?? null,
+    metadata: of.wallet_metadata ?? {},
+  });
+  return { wallet, isNew: true };
 }

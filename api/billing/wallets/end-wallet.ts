@@ -4,8 +4,9 @@ import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { openWallet } from './create-wallet.ts';
+import { announceWallet, openWallet } from './create-wallet.ts';
 import {
+  ledgerAfter,
   openLedger,
   writeDecision,
   writeFailed,
@@ -77,23 +78,20 @@ export async function convertWallet(
     metadata: old.metadata,
   });
   const { closed, opened } = conversion(empty.id);
+  const start = { wallet: empty, blocks: [], at };
+  const filled = ledgerAfter(start, opened, caller.user_id).wallet;
+  await announceWallet(tx, caller, filled);
   const original = await writeDecision(tx, caller, ledger, closed, terminationCause);
-  const filled = await writeDecision(
-    tx,
-    caller,
-    { wallet: empty, blocks: [], at },
-    opened,
-    (row) => ({
-      reference_type: 'REQUEST',
-      reference_id: row.parent_transaction_id,
-      source_type: 'WALLET_TRANSACTION',
-      source_id: row.parent_transaction_id,
-      description: `Credits of the wallet ${old.id}`,
-    }),
-  );
+  await writeDecision(tx, caller, start, opened, (row) => ({
+    reference_type: 'REQUEST',
+    reference_id: row.parent_transaction_id,
+    source_type: 'WALLET_TRANSACTION',
+    source_id: row.parent_transaction_id,
+    description: `Credits of the wallet ${old.id}`,
+  }));
   const wallet = original.ledger.wallet;
   await writeOutbox(tx, caller.scope, 'wallet.terminated', { wallet: walletSnapshot(wallet) });
-  return { original: wallet, opened: filled.ledger.wallet };
+  return { original: wallet, opened: filled };
 }
 
 /** Fails the purchases of the wallet that wait for a payment (money 2.11.8). */

@@ -225,3 +225,18 @@ test('rates that the wallet does not have: a command is refused, the job stores 
   expect(failed).toMatchObject({ state: 'failed', retry_count: 1 });
   expect(failed.failure_reason).toMatch(/conversion_rate/);
 });
+
+test('a wallet that a grant opens is announced with the credits of the grant', async () => {
+  const { customer } = await subscribed([once({ credits: '40' })]);
+  const [wallet] = await walletsOf(customer);
+  const events = await api.pool<{ event_type: string; wallet: object | null }[]>`
+    select event_type, payload -> 'wallet' as wallet from outbox
+     where event_type in ('wallet.created', 'wallet.transaction.created')
+       and coalesce(payload -> 'wallet' ->> 'id', payload -> 'transaction' ->> 'wallet_id') = ${wallet.id}
+     order by sequence`;
+  expect(events).toMatchObject([
+    { event_type: 'wallet.created', wallet: { balance: '40', credit_balance: '40' } },
+    { event_type: 'wallet.transaction.created' },
+  ]);
+  expect(wallet).toMatchObject(events[0]!.wallet!);
+});

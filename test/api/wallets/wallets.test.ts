@@ -65,6 +65,37 @@ describe('a wallet', () => {
     ]);
   });
 
+  /** The wallets of the notifications about them, each with the type of its notification, in order. */
+  const announced = async ({ customer_id }: { customer_id: string }) =>
+    await api.pool<{ event_type: string; wallet: Record<string, unknown> }[]>`
+      select event_type, payload -> 'wallet' as wallet from outbox
+       where event_type in ('wallet.created', 'wallet.transaction.created')
+         and coalesce(payload -> 'wallet', payload -> 'transaction') ->> 'customer_id' = ${customer_id}
+       order by sequence`;
+
+  test('its creation announces it as it is read after the command, with its first credits', async () => {
+    const wallet = await walletOf({ initial_credits_to_load: '25', conversion_rate: '0.5' });
+    const [created, credited, ...others] = await announced(wallet);
+    expect([created!.event_type, credited!.event_type, others]).toEqual([
+      'wallet.created',
+      'wallet.transaction.created',
+      [],
+    ]);
+    expect(created!.wallet).toMatchObject({ balance: '12.5', credit_balance: '25' });
+    expect(await read(wallet)).toMatchObject(created!.wallet);
+  });
+
+  test('a conversion announces the new wallet with the credits it took over', async () => {
+    const wallet = await walletOf({ initial_credits_to_load: '25' });
+    const { new_wallet: opened } = await ok(`/wallets/${wallet.id}/modify`, {
+      modification_type: 'prepaid_to_postpaid',
+    });
+    const created = (await announced(wallet)).filter(
+      ({ event_type }) => event_type === 'wallet.created',
+    );
+    expect(created.at(-1)!.wallet).toMatchObject({ id: opened.id, credit_balance: '25' });
+  });
+
   test('200: a price unit sets currency and rates', async () => {
     await api.post('/v1/prices/units', {
       name: 'Tokens',
