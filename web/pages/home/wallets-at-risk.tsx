@@ -84,7 +84,7 @@ export function WalletsAtRisk() {
                   value={<Money amount={balance} currency={currency} />}
                   note={wallet_count === 1 ? '1 wallet' : `${wallet_count} wallets`}
                   to="/wallets"
-                  search={{ wallet_status: 'active', alert: 'raised' }}
+                  search={{ wallet_status: 'active', alert: 'raised', currency }}
                 />
               ))}
               <Figure

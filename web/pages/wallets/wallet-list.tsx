@@ -7,7 +7,13 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { ChoiceFilter, ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
+import {
+  ChoiceFilter,
+  ClearFilters,
+  CurrencyFilter,
+  FilterBar,
+  SearchFilter,
+} from '../../ui/filter-bar.tsx';
 import { useListState, type ListState } from '../../ui/list-state.ts';
 import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -24,6 +30,7 @@ const FILTERS = {
   customer_id: '',
   alert: '',
   balance: '',
+  currency: '',
 };
 
 const columnsOf = (
@@ -148,6 +155,10 @@ export function View() {
           choices={[['empty', 'Empty']]}
           onChange={(balance) => setFilters({ balance })}
         />
+        <CurrencyFilter
+          value={filters.currency}
+          onChange={(currency) => setFilters({ currency })}
+        />
         {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
       </FilterBar>
       <DataTable
@@ -173,6 +184,7 @@ export function View() {
 
 const bodyOf = (filters: Readonly<Record<keyof typeof FILTERS, string>>) => ({
   ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
+  ...(filters.currency === '' ? {} : { currency: filters.currency }),
   ...(filters.wallet_status === ''
     ? {}
     : { wallet_status: filters.wallet_status as Wallet['wallet_status'] }),
