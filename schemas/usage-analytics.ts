@@ -8,7 +8,7 @@ import { EmbeddedPlan } from './plan-record.ts';
 import { Price } from './price.ts';
 import { decimalText, id, instant, matching, text, time } from './primitives.ts';
 import { SubscriptionLineItem } from './subscription.ts';
-import { eventText, propertyFilters, windowSize } from './usage-choices.ts';
+import { eventText, propertyFilters, windowSize, windowZone } from './usage-choices.ts';
 import { AGGREGATION_TYPES, BUCKET_SIZES } from './words.ts';
 
 export const UsageAnalyticsBody = z
@@ -31,8 +31,13 @@ export const UsageAnalyticsBody = z
       )
       .max(10)
       .nullish(),
-    /** Returns points of this grid too, in the subscription's zone. */
+    /** Returns points of this grid too. */
     window_size: windowSize,
+    /**
+     * Zone of the points; months then begin on the first. Absent: the subscription's zone, and months from its billing
+     * anchor. Windows of a bucketed price stay those of its bucket.
+     */
+    timezone: windowZone,
     expand: z.array(text()).max(20).nullish(),
     /** Has no effect: customers have no children, so the answer is always the customer's own usage. */
     include_children: z.boolean().nullish(),

@@ -10,6 +10,7 @@ import {
   type Item,
 } from '../../web/pages/analytics/figures.ts';
 import { presetRange, rangeBefore, rangeOf } from '../../web/app/range.ts';
+import { windowTimes } from '../../web/app/window-times.ts';
 
 const NOW = '2026-11-21T12:00:00.000Z';
 const point = (timestamp: string, usage: string, cost: string) => ({
@@ -28,16 +29,37 @@ const item = (model: string, usage: string, fields: Partial<Item> = {}): Item =>
   ...fields,
 });
 
+const NOVEMBER = {
+  start_time: '2026-11-01T00:00:00.000Z',
+  end_time: '2026-12-01T00:00:00.000Z',
+  window_size: 'DAY',
+  timezone: 'UTC',
+} as const;
+
 /** What the page computes from the answer of the API: nothing but sums of exact decimals. */
 describe('figures of the analytics page', () => {
   test('the lines of a chart add up to the totals, digit for digit', () => {
     const items = Array.from({ length: 9 }, (_, index) => item(`m${index}`, `0.${index + 1}`));
-    const { times, series } = chartOf(items, 'usage');
-    expect(times).toEqual(['2026-11-01T00:00:00.000Z']);
+    const { series } = chartOf(items, 'usage', NOVEMBER, NOW);
     expect(series.map(({ name }) => name).at(-1)).toBe('4 others');
     expect(series).toHaveLength(6);
     const drawn = Decimal.sum(...series.map(({ values }) => values[0]!));
     expect(drawn.toFixed()).toBe('4.5');
+  });
+
+  test('a day without usage is a zero; days to come are left out', () => {
+    const points = ['2026-11-01', '2026-11-04'].map((day) =>
+      point(`${day}T00:00:00.000Z`, '7', '1'),
+    );
+    const { times, series } = chartOf([item('a', '14', { points })], 'usage', NOVEMBER, NOW);
+    expect(times).toHaveLength(21);
+    expect(times.at(-1)).toBe('2026-11-21T00:00:00.000Z');
+    expect(series).toEqual([
+      {
+        name: 'Tokens · a',
+        values: ['7', '0', '0', '7', ...Array.from({ length: 17 }, () => '0')],
+      },
+    ]);
   });
 
   test('the largest come first; an empty value of a group has a name', () => {
@@ -69,6 +91,46 @@ describe('figures of the analytics page', () => {
     ['1', undefined, null],
   ])('%s after %s: %s%%', (now, before, change) => {
     expect(changeOf(now, before)).toBe(change);
+  });
+});
+
+describe('the windows of a chart', () => {
+  const counted = (...times: string[]) => [{ points: times.map((timestamp) => ({ timestamp })) }];
+  const asked = (start_time: string, end_time: string, window_size: 'HOUR' | 'DAY' | 'WEEK') => ({
+    ...{ start_time, end_time, window_size, timezone: 'Europe/Berlin' },
+  });
+
+  test.each([
+    ['2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z', 23],
+    ['2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z', 25],
+  ])('from %s to %s a day has %i hours', (start, end, hours) => {
+    expect(windowTimes(counted(start), asked(start, end, 'HOUR'), NOW)).toHaveLength(hours);
+  });
+
+  test('days are those of the zone on both sides of a change of the clock', () => {
+    const week = asked('2026-10-23T22:00:00.000Z', '2026-10-26T23:00:00.000Z', 'DAY');
+    expect(windowTimes([], week, NOW)).toEqual([
+      '2026-10-23T22:00:00.000Z',
+      '2026-10-24T22:00:00.000Z',
+      '2026-10-25T23:00:00.000Z',
+    ]);
+  });
+
+  test('the first week begins before the range', () => {
+    const november = asked('2026-10-31T23:00:00.000Z', '2026-11-30T23:00:00.000Z', 'WEEK');
+    expect(windowTimes([], november, NOW)[0]).toBe('2026-10-25T23:00:00.000Z');
+  });
+
+  test('windows to come are shown up to the last usage', () => {
+    const later = asked('2026-11-20T23:00:00.000Z', '2026-11-25T23:00:00.000Z', 'DAY');
+    expect(windowTimes(counted('2026-11-22T23:00:00.000Z'), later, NOW)).toHaveLength(3);
+    expect(windowTimes([], later, NOW)).toHaveLength(1);
+  });
+
+  test('usage on windows of another zone is shown where it is', () => {
+    const days = asked('2026-11-01T23:00:00.000Z', '2026-11-20T23:00:00.000Z', 'DAY');
+    const own = ['2026-11-03T00:00:00.000Z', '2026-11-07T00:00:00.000Z'];
+    expect(windowTimes(counted(...own), days, NOW)).toEqual(own);
   });
 });
 

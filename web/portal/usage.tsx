@@ -6,6 +6,7 @@ import { FeatureBars } from '../app/billing/feature-bars.tsx';
 import { isZero } from '../app/billing/amounts.ts';
 import { MeterCharts, UsageTable } from '../app/billing/metered-usage.tsx';
 import { presetRange, rangeOf, type Range } from '../app/range.ts';
+import type { AskedWindows } from '../app/window-times.ts';
 import { answerOf, type ApiRecord } from '../client/api.ts';
 import { portalApi } from '../client/portal-api.ts';
 import { Figure, Figures } from '../ui/figure.tsx';
@@ -94,24 +95,28 @@ function useDays(shown: PortalUsagePage, isShown: boolean) {
   const chosen = choiceOf(state.days, shown);
   const range = chosen === OWN ? ownRange(state, zone, now) : presetRange(chosen, zone, now);
   const isOneDay = chosen === 'today' || chosen === 'yesterday';
+  const asked: AskedWindows | null = range && {
+    ...range,
+    window_size: isOneDay ? 'HOUR' : 'DAY',
+    timezone: zone,
+  };
   const query = useQuery({
-    queryKey: ['usage', range, isOneDay],
-    queryFn: ({ signal }) =>
-      answerOf(
-        portalApi.POST('/customer/portal/analytics/revenue', {
-          body: { ...range!, window_size: isOneDay ? 'HOUR' : 'DAY' },
-          signal,
-        }),
+    queryKey: ['usage', asked],
+    queryFn: async ({ signal }) => ({
+      asked: asked!,
+      usage: await answerOf(
+        portalApi.POST('/customer/portal/analytics/revenue', { body: asked!, signal }),
       ),
+    }),
     enabled: isShown && range !== null,
     placeholderData: keepPreviousData,
   });
-  return { state, setState, chosen, range, isOneDay, query };
+  return { state, setState, chosen, range, isOneDay, query, now };
 }
 
 function OfDays({
   shown,
-  days: { state, setState, chosen, range, isOneDay, query },
+  days: { state, setState, chosen, range, isOneDay, query, now },
   isHidden,
 }: {
   readonly shown: PortalUsagePage;
@@ -144,7 +149,7 @@ function OfDays({
         </EmptyState>
       ) : (
         <Loaded query={query} what="your usage">
-          {(usage) => <Shown usage={usage} range={range} shown={shown} />}
+          {({ usage, asked }) => <Shown usage={usage} asked={asked} now={now} shown={shown} />}
         </Loaded>
       )}
     </Section>
@@ -154,14 +159,15 @@ function OfDays({
 /** The parts about the days, in the order that the company has chosen. */
 function Shown({
   usage: all,
-  range,
+  asked,
+  now,
   shown,
 }: {
   readonly usage: Usage;
-  readonly range: Range;
+  readonly asked: AskedWindows;
+  readonly now: string;
   readonly shown: PortalUsagePage;
 }) {
-  const zone = useZone();
   const entitled = useQuery({ ...entitlementsQuery(), enabled: shown.only_included });
   if (shown.only_included && entitled.isPending) return null;
   const usage = shown.only_included ? ofIncluded(all, entitled.data?.features ?? []) : all;
@@ -175,13 +181,13 @@ function Shown({
   return (
     <Stack>
       <p>
-        <Period start={range.start_time} end={range.end_time} zone={zone} />
+        <Period start={asked.start_time} end={asked.end_time} zone={asked.timezone} />
       </p>
       {shown.parts.map((part) =>
         part === 'metric_cards' ? (
           <Cards key={part} usage={usage} shown={shown} />
         ) : part === 'usage_graph' ? (
-          <MeterCharts key={part} usage={usage} zone={zone} />
+          <MeterCharts key={part} usage={usage} asked={asked} now={now} />
         ) : part === 'usage_breakdown' ? (
           <Stack key={part}>
             <UsageTable usage={usage} hasCost={shown.shows_spend} />

@@ -37,6 +37,8 @@ export interface AnalyticsQuestion {
   /** `source` and property names. */
   readonly group_by: readonly string[];
   readonly window_size: BucketSize | null;
+  /** Zone of the points; null means that of each subject. */
+  readonly timezone: string | null;
 }
 
 /** Usage and cost of one subject and group. */
@@ -65,7 +67,7 @@ export function asksOf(
     stretch: SubjectStretch,
     filters: FilterValues,
     names: readonly string[],
-    size: BucketSize | null,
+    window: UsageWindow | null,
   ): UsageAsk => {
     const { version, start, end } = stretch;
     const { type, multiplier } = version.spec.aggregation;
@@ -83,19 +85,21 @@ export function asksOf(
       excluded_filter_values: stretch.excluded_filter_values,
       excluded_during: stretch.excluded_during,
       group_by: names,
-      window: size === null ? null : windowOf(subject, size),
+      window,
     };
     return { version, query: usage };
   };
+  const buckets = bucket === null ? null : windowOf(subject, bucket);
+  const points = bucket === null ? pointWindow(subject, asked) : null;
   const own = subject.stretches.flatMap((stretch, index) => {
     const names = [...asked.group_by, ...ratedApart(subject, stretch)];
     const at = `${number}/${index}`;
     return [
-      query(`total/${at}`, stretch, asked.filter_values, names, bucket),
-      ...(needsWhole(subject, asked) ? [query(`whole/${at}`, stretch, {}, names, bucket)] : []),
-      ...(asked.window_size === null || bucket !== null
+      query(`total/${at}`, stretch, asked.filter_values, names, buckets),
+      ...(needsWhole(subject, asked) ? [query(`whole/${at}`, stretch, {}, names, buckets)] : []),
+      ...(points === null
         ? []
-        : [query(`points/${at}`, stretch, asked.filter_values, asked.group_by, asked.window_size)]),
+        : [query(`points/${at}`, stretch, asked.filter_values, asked.group_by, points)]),
     ];
   });
   return [...own, ...ratingAsks(subject)];
@@ -148,6 +152,7 @@ export function figuresOf(
       ? groups.map(([, own]) => plainCost(alone(subject, own)))
       : shareCost(ofLine, weights, whole);
   const windows = byGroup(rowsOf('points'), depth);
+  const window = pointWindow(subject, asked);
   return groups.map(([key, own], index): Figures => {
     const cost = costs[index]!;
     return {
@@ -156,11 +161,11 @@ export function figuresOf(
       cost,
       event_count: countOf(own),
       points:
-        asked.window_size === null
+        window === null
           ? null
           : subject.bucket === null
             ? pointsOf(subject, windows.get(key) ?? [], cost)
-            : bucketPoints(subject, own, subject.bucket, asked.window_size, cost),
+            : bucketPoints(subject, own, subject.bucket, window, cost),
     };
   });
 }
@@ -171,6 +176,17 @@ function windowOf(
 ): UsageWindow {
   const billing_anchor = bucket_size === 'MONTH' ? (subscription?.billing_anchor ?? null) : null;
   return { bucket_size, timezone, billing_anchor };
+}
+
+/** The grid of the requested points; null if none are requested. */
+function pointWindow(
+  subject: AnalyticsSubject,
+  { window_size, timezone }: AnalyticsQuestion,
+): UsageWindow | null {
+  if (window_size === null) return null;
+  return timezone === null
+    ? windowOf(subject, window_size)
+    : { bucket_size: window_size, timezone, billing_anchor: null };
 }
 
 /** AND of both filters: for a key in both, only values that both allow. */
@@ -228,13 +244,12 @@ function bucketPoints(
   subject: AnalyticsSubject,
   rows: readonly UsageRow[],
   bucket: BucketSize,
-  asked: BucketSize,
+  asked: UsageWindow,
   cost: LineCost,
 ): UsageAnalyticsPoint[] {
-  const isCoarser = BUCKET_SIZES.indexOf(asked) > BUCKET_SIZES.indexOf(bucket);
+  const isCoarser = BUCKET_SIZES.indexOf(asked.bucket_size) > BUCKET_SIZES.indexOf(bucket);
   const isMax = subject.stretches[0]!.version.spec.aggregation.type === 'MAX';
-  const cellOf = (start: string) =>
-    isCoarser ? windowStart(windowOf(subject, asked), start) : start;
+  const cellOf = (start: string) => (isCoarser ? windowStart(asked, start) : start);
   const windows = [...byWindow(rows, cellOf)];
   const costs = shareCost(
     cost,

@@ -60,6 +60,7 @@ export async function costAnalytics(
     filter_values: body.property_filters ?? {},
     group_by: [],
     window_size: null,
+    timezone: null,
   };
   const priced = await pricedMeters(deps, scope, range, meterIds, customer?.timezone ?? 'UTC');
   const subscriptions =

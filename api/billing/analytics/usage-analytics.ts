@@ -58,6 +58,7 @@ export async function usageAnalytics(
     ]),
     group_by: names.map((name) => name.replace(/^properties\./s, '')),
     window_size: body.window_size ?? null,
+    timezone: body.timezone ?? null,
   };
   const rows = await askUsage(
     deps,

@@ -117,4 +117,5 @@ const byDay = (scope: Scope): AnalyticsQuestion => ({
   filter_values: {},
   group_by: [],
   window_size: 'DAY',
+  timezone: null,
 });

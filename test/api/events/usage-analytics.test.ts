@@ -124,6 +124,23 @@ describe('POST /events/analytics', () => {
     expect(monthly.items[1].points.map((p: any) => [p.usage, p.cost])).toEqual([['7', '20']]);
   });
 
+  test('200: points of the asked zone; months then begin on the first', async () => {
+    const timesOf = async (more: object) =>
+      (await ask({ meter_ids: [sum.id], ...more })).body.items
+        .find((item: any) => item.meter_id === sum.id)
+        .points.map(({ timestamp, usage }: any) => [timestamp, usage]);
+    expect(await timesOf({ window_size: 'DAY', timezone: 'Pacific/Auckland' })).toEqual([
+      ['2026-06-09T12:00:00.000Z', '14'],
+      ['2026-06-11T12:00:00.000Z', '6'],
+    ]);
+    expect(await timesOf({ window_size: 'MONTH', timezone: 'Europe/Berlin' })).toEqual([
+      ['2026-05-31T22:00:00.000Z', '20'],
+    ]);
+    expect(await ask({ window_size: 'DAY', timezone: 'Mars/Olympus' })).toMatchObject({
+      status: 400,
+    });
+  });
+
   test('200: expand embeds records; unknown names are ignored', async () => {
     const expand = ['meter', 'feature', 'price', 'plan', 'subscription_line_item', 'nothing'];
     const { body } = await ask({ feature_ids: [feature.id], expand });

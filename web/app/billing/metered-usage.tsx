@@ -4,35 +4,41 @@ import { TimeChart } from '../../ui/chart.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
 import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { Card, Stack } from '../../ui/page.tsx';
+import { windowTimes, type AskedWindows } from '../window-times.ts';
 
-/** Usage of each meter by day, and what it costs. */
+/** Usage of each meter in the windows that were asked for, and what it costs. */
 export function MeteredUsage({
   usage,
-  zone,
+  asked,
+  now,
 }: {
   readonly usage: ApiRecord<'UsageAnalytics'>;
-  readonly zone: string;
+  readonly asked: AskedWindows;
+  readonly now: string;
 }) {
   return (
     <Stack>
-      <MeterCharts usage={usage} zone={zone} />
+      <MeterCharts usage={usage} asked={asked} now={now} />
       <UsageTable usage={usage} />
     </Stack>
   );
 }
 
+/** The charts below each other have the same times. */
 export function MeterCharts({
   usage: { items },
-  zone,
+  asked,
+  now,
 }: {
   readonly usage: ApiRecord<'UsageAnalytics'>;
-  readonly zone: string;
+  readonly asked: AskedWindows;
+  readonly now: string;
 }) {
-  const days = useMemo(() => daysOf(items), [items]);
+  const times = useMemo(() => windowTimes(items, asked, now), [items, asked, now]);
   return (
     <Stack>
       {items.map((item, index) => (
-        <MeterChart key={index} item={item} days={days} zone={zone} />
+        <MeterChart key={index} item={item} times={times} asked={asked} />
       ))}
     </Stack>
   );
@@ -80,36 +86,30 @@ export function UsageTable({
   );
 }
 
-/** Each day on which a meter counted something: the charts below each other have the same days. */
-const daysOf = (items: readonly ApiRecord<'UsageAnalyticsItem'>[]): readonly string[] =>
-  [
-    ...new Set(items.flatMap(({ points }) => (points ?? []).map(({ timestamp }) => timestamp))),
-  ].sort();
-
 function MeterChart({
   item,
-  days,
-  zone,
+  times,
+  asked: { window_size, timezone },
 }: {
   readonly item: ApiRecord<'UsageAnalyticsItem'>;
-  readonly days: readonly string[];
-  readonly zone: string;
+  readonly times: readonly string[];
+  readonly asked: AskedWindows;
 }) {
   const series = useMemo(() => {
     const usage = new Map((item.points ?? []).map((point) => [point.timestamp, point.usage]));
-    return [{ name: item.name, values: days.map((day) => usage.get(day) ?? '0') }];
-  }, [item, days]);
+    return [{ name: item.name, values: times.map((time) => usage.get(time) ?? '0') }];
+  }, [item, times]);
   return (
     <Card>
       <h3>
         <bdi>{item.name}</bdi>
       </h3>
       <TimeChart
-        label={`${item.name} by day`}
+        label={`${item.name} by ${window_size.toLowerCase()}`}
         kind="bars"
-        times={days}
+        times={times}
         series={series}
-        zone={zone}
+        zone={timezone}
       />
     </Card>
   );

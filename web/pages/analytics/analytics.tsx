@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { rangeBefore, rangeOf, type Range } from '../../app/range.ts';
+import { rangeBefore, rangeOf } from '../../app/range.ts';
 import { SavedViews } from '../../app/saved-views.tsx';
+import type { AskedWindows } from '../../app/window-times.ts';
 import { answerOf, api } from '../../client/api.ts';
 import { saveFile } from '../../client/download.ts';
 import { Button } from '../../ui/button.tsx';
@@ -62,8 +63,14 @@ export function View() {
   const range = rangeOf(state.from, state.to, zone, now);
   const measure =
     (['usage', 'cost', 'events'] as const).find((one) => one === state.measure) ?? 'usage';
-  const present = useAnalytics(state, range, true);
-  const before = useAnalytics(state, rangeBefore(range, zone), state.compare !== '');
+  const window = WINDOWS.find((size) => size === state.window) ?? 'DAY';
+  const windows = { window_size: window, timezone: zone };
+  const present = useAnalytics(state, { ...range, ...windows }, true);
+  const before = useAnalytics(
+    state,
+    { ...rangeBefore(range, zone), ...windows },
+    state.compare !== '',
+  );
   const isFiltered = Object.entries(DEFAULTS).some(
     ([key, value]) => state[key as keyof State] !== value,
   );
@@ -112,9 +119,9 @@ export function View() {
         <ChoiceFilter
           label="Interval"
           unset={null}
-          value={state.window}
+          value={window}
           choices={WINDOWS.map((size) => [size, formatWord(size)])}
-          onChange={(window) => setState({ window })}
+          onChange={(chosen) => setState({ window: chosen })}
         />
         <ChoiceFilter
           label="Group by"
@@ -154,7 +161,7 @@ export function View() {
         {isFiltered ? <ClearFilters onPress={() => setState(DEFAULTS)} /> : null}
       </FilterBar>
       <Loaded query={present} what="usage">
-        {({ items, subtotal, total_discount, total_cost, currency }) =>
+        {({ items, subtotal, total_discount, total_cost, currency, asked }) =>
           items.length === 0 ? (
             <EmptyState title="No usage in this range">
               {state.customer === ''
@@ -186,13 +193,17 @@ export function View() {
                   />
                 </Figures>
               )}
-              {state.window === '' ? null : (
-                <Section
-                  title={`${formatWord(measure)} by ${formatWord(state.window).toLowerCase()}`}
-                >
-                  <Pictures items={items} measure={measure} currency={currency} zone={zone} />
-                </Section>
-              )}
+              <Section
+                title={`${formatWord(measure)} by ${formatWord(asked.window_size).toLowerCase()}`}
+              >
+                <Pictures
+                  items={items}
+                  measure={measure}
+                  currency={currency}
+                  asked={asked}
+                  now={now}
+                />
+              </Section>
               <Section title="Totals">
                 <Totals
                   items={items}
@@ -208,13 +219,16 @@ export function View() {
   );
 }
 
-/** Without a customer: all usage of the environment, which has no prices. */
+/**
+ * The answer and its question: while another range is loading, the answer of the one before is shown. Without a
+ * customer: all usage of the environment, which has no prices.
+ */
 function useAnalytics(
   state: Readonly<Record<keyof State, string>>,
-  range: Range,
+  asked: AskedWindows,
   isEnabled: boolean,
 ) {
-  const { customer, window, group, property } = state;
+  const { customer, group, property } = state;
   const by =
     group === 'source'
       ? ['source']
@@ -222,14 +236,16 @@ function useAnalytics(
         ? [`properties.${property}`]
         : [];
   const body = {
-    ...range,
+    ...asked,
     ...(customer === '' ? {} : { external_customer_id: customer }),
-    ...(window === '' ? {} : { window_size: window as 'DAY' }),
     ...(by.length === 0 ? {} : { group_by: by }),
   };
   return useQuery({
     queryKey: ['analytics', body],
-    queryFn: ({ signal }) => answerOf(api.POST('/events/analytics', { body, signal })),
+    queryFn: async ({ signal }) => ({
+      ...(await answerOf(api.POST('/events/analytics', { body, signal }))),
+      asked,
+    }),
     placeholderData: keepPreviousData,
     enabled: isEnabled,
   });
@@ -240,12 +256,14 @@ function Pictures({
   items,
   measure,
   currency,
-  zone,
+  asked,
+  now,
 }: {
   readonly items: readonly Item[];
   readonly measure: Measure;
   readonly currency: string;
-  readonly zone: string;
+  readonly asked: AskedWindows;
+  readonly now: string;
 }) {
   const groups = useMemo(() => (measure === 'usage' ? byUnit(items) : [items]), [items, measure]);
   return (
@@ -257,7 +275,8 @@ function Pictures({
           title={groups.length === 1 ? '' : unitTitleOf(group)}
           measure={measure}
           currency={measure === 'cost' ? currency : ''}
-          zone={zone}
+          asked={asked}
+          now={now}
         />
       ))}
     </Stack>
@@ -269,16 +288,21 @@ function Picture({
   title,
   measure,
   currency,
-  zone,
+  asked,
+  now,
 }: {
   readonly items: readonly Item[];
   /** What distinguishes the chart from those beside it. */
   readonly title: string;
   readonly measure: Measure;
   readonly currency: string;
-  readonly zone: string;
+  readonly asked: AskedWindows;
+  readonly now: string;
 }) {
-  const { times, series } = useMemo(() => chartOf(items, measure), [items, measure]);
+  const { times, series } = useMemo(
+    () => chartOf(items, measure, asked, now),
+    [items, measure, asked, now],
+  );
   return (
     <Card>
       {title === '' ? null : (
@@ -290,7 +314,7 @@ function Picture({
         label={title === '' ? formatWord(measure) : `${formatWord(measure)}: ${title}`}
         times={times}
         series={series}
-        zone={zone}
+        zone={asked.timezone}
         kind={series.length === 1 ? 'bars' : 'line'}
         currency={currency}
       />

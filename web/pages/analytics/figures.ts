@@ -1,5 +1,6 @@
 import { decimal, decimalText, sum } from '../../../domain/money.ts';
 import type { UsageAnalyticsItem, UsageAnalyticsPoint } from '../../../schemas/usage-analytics.ts';
+import { windowTimes, type AskedWindows } from '../../app/window-times.ts';
 import type { Series } from '../../ui/series.ts';
 
 type Point = Pick<
@@ -66,14 +67,14 @@ export function unitTitleOf(items: readonly Item[]): string {
   return unit.charAt(0).toUpperCase() + unit.slice(1);
 }
 
-/** Points of the largest items and of all others together, over the same times. */
+/** Values of the largest items and of all others together, over the windows of the question. */
 export function chartOf(
   items: readonly Item[],
   measure: Measure,
+  asked: AskedWindows,
+  now: string,
 ): { readonly times: string[]; readonly series: Series[] } {
-  const times = [
-    ...new Set(items.flatMap(({ points }) => (points ?? []).map(({ timestamp }) => timestamp))),
-  ].sort();
+  const times = windowTimes(items, asked, now);
   const ordered = sorted(items, measure);
   const isCut = ordered.length > LINES_MAX + 1;
   const shown = isCut ? ordered.slice(0, LINES_MAX) : ordered;
@@ -85,9 +86,9 @@ export function chartOf(
     const values = times.map((time) =>
       decimalText(
         sum(
-          byTime.map((found) => {
+          byTime.flatMap((found) => {
             const point = found.get(time);
-            if (point === undefined) return decimal('0');
+            if (point === undefined) return [];
             return decimal(measure === 'events' ? String(point.event_count) : point[measure]);
           }),
         ),

@@ -1,13 +1,20 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { PortalRange } from '../../../schemas/words.ts';
 import { MeteredUsage } from '../../app/billing/metered-usage.tsx';
+import { presetRange } from '../../app/range.ts';
 import { answerOf, api } from '../../client/api.ts';
 import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
 import { Section } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 
-const DAY_MS = 86_400_000;
 const STATE = { days: '30' };
+const PRESETS: ReadonlyMap<string, PortalRange> = new Map([
+  ['7', 'last_7_days'],
+  ['30', 'last_30_days'],
+  ['90', 'last_90_days'],
+]);
 
 /** Usage of each meter by day, and what it costs. */
 export function UsageChart({
@@ -18,22 +25,24 @@ export function UsageChart({
   readonly zone: string;
 }) {
   const [{ days }, setState] = useUrlState(STATE);
-  // Whole days: the same question is asked once, and its answer is kept.
-  const end = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
+  // Fixed while the page is open: a range that moves with every render would never be loaded.
+  const [now] = useState(() => new Date().toISOString());
+  const asked = {
+    ...presetRange(PRESETS.get(days) ?? 'last_30_days', zone, now),
+    window_size: 'DAY' as const,
+    timezone: zone,
+  };
   const query = useQuery({
-    queryKey: ['customer-chart', externalId, days, end, zone],
-    queryFn: ({ signal }) =>
-      answerOf(
+    queryKey: ['customer-chart', externalId, asked],
+    queryFn: async ({ signal }) => ({
+      asked,
+      usage: await answerOf(
         api.POST('/events/analytics', {
-          body: {
-            external_customer_id: externalId,
-            start_time: new Date(end - (Number(days) || 30) * DAY_MS).toISOString(),
-            end_time: new Date(end).toISOString(),
-            window_size: 'DAY',
-          },
+          body: { external_customer_id: externalId, ...asked },
           signal,
         }),
       ),
+    }),
     placeholderData: keepPreviousData,
   });
   return (
@@ -42,22 +51,18 @@ export function UsageChart({
         <ChoiceFilter
           label="Days"
           value={days}
-          choices={[
-            ['7', '7'],
-            ['30', '30'],
-            ['90', '90'],
-          ]}
+          choices={[...PRESETS.keys()].map((count) => [count, count])}
           onChange={(chosen) => setState({ days: chosen })}
         />
       </FilterBar>
       <Loaded query={query} what="usage">
-        {(usage) =>
+        {({ usage, asked: shown }) =>
           usage.items.length === 0 ? (
             <EmptyState title="No usage in these days">
               Events that name this customer are counted here.
             </EmptyState>
           ) : (
-            <MeteredUsage usage={usage} zone={zone} />
+            <MeteredUsage usage={usage} asked={shown} now={now} />
           )
         }
       </Loaded>
