@@ -1,17 +1,16 @@
+import { loadavg } from 'node:os';
 import type { Browser, Page } from 'playwright-core';
-import { connectPostgres, type Pool, type Scope } from '../postgres/client.ts';
-import { customerId, makeCustomers } from './api/customers.ts';
+import { customerId } from './api/customers.ts';
 import { benchRow, type BenchOptions, type BenchRow } from './bench-row.ts';
+import { fillEnvironment } from './pages/fill.ts';
 import { signIn, startBrowser } from './whole/browser.ts';
 import { startProduct, type Product } from './whole/product.ts';
 
 /** Targets: first content of a page, and from a key or a click to the next picture. */
 const CONTENT_MS_MAX = 1_000;
 const INTERACTION_MS_MAX = 100;
-const EVENTS_PER_SECOND = 20_000;
 /** Each page is opened this often; the median counts. */
 const TIMES = 5;
-const EVENT_NAMES = ['bench.count', 'bench.sum', 'bench.max'];
 
 interface Shown {
   readonly title: string;
@@ -43,11 +42,13 @@ const PAGES: readonly Shown[] = [
   },
   { title: 'Subscriptions', path: '/subscriptions', content: rowOf('Subscriptions') },
   { title: 'Invoices', path: '/invoices', content: rowOf('Invoices') },
+  { title: 'Wallets', path: '/wallets', content: rowOf('Wallets') },
+  { title: 'Analytics', path: '/analytics', content: rowOf('Totals by usage') },
 ];
 
 /**
- * The console with a hundred thousand customers, each with a subscription and an invoice, and a million events:
- * how long after its address is opened a page shows its content, and how long the page takes from a key or a
+ * The console with a hundred thousand customers, each with a subscription, an invoice and a wallet, and a million
+ * events: how long after its address is opened a page shows its content, and how long the page takes from a key or a
  * click to the next picture. `--customers` and `--events` are the numbers of records.
  */
 export async function run({ customers = '100000', events = '1000000' }: BenchOptions = {}): Promise<
@@ -56,20 +57,27 @@ export async function run({ customers = '100000', events = '1000000' }: BenchOpt
   const browser = await startBrowser();
   const product = await startProduct();
   try {
-    const base = await fill(product, Number(customers), Number(events));
+    const { base, accepted } = await fillEnvironment(
+      product,
+      Number(customers),
+      Number(events),
+      note,
+    );
     const page = await signedIn(browser, product);
-    const notes = `${customers} customers, ${events} events; median of ${TIMES}`;
+    const notes = `${customers} customers, ${accepted} events; median of ${TIMES}`;
     const rows: BenchRow[] = [];
     for (const shown of PAGES) {
       const times: number[] = [];
       for (let time = 0; time < TIMES; time += 1) times.push(await contentAfter(page, base, shown));
+      const inMs = times.map((ms) => ms.toFixed(0)).join(' ');
+      note(`${shown.title}: ${inMs} ms, load ${loadavg()[0]!.toFixed(1)}`);
       rows.push(
         benchRow(
           `${shown.title}, first content`,
           medianOf(times),
           'ms',
           CONTENT_MS_MAX,
-          `${notes}; ${times.map((ms) => ms.toFixed(0)).join(' ')}`,
+          `${notes}, load ${loadavg()[0]!.toFixed(1)}; ${inMs}`,
         ),
       );
     }
@@ -79,93 +87,6 @@ export async function run({ customers = '100000', events = '1000000' }: BenchOpt
     await browser.close();
     await product.close();
   }
-}
-
-/** Fills the environment. Returns the address of its console. */
-async function fill(product: Product, customers: number, events: number): Promise<string> {
-  const pool = connectPostgres({ url: product.ownerUrl, applicationName: 'bench' });
-  try {
-    const [scope] = await pool<Scope[]>`
-      select tenant_id, environment_id from api_keys order by created_at limit 1`;
-    await makeCustomers(pool, scope!, customers);
-    await product.createMeters(EVENT_NAMES);
-    await contractsOf(product, pool);
-    if (events > 0) await sendEvents(product, events);
-    return `${product.baseUrl}/env/${scope!.environment_id}`;
-  } finally {
-    await pool.end({ timeout: 1 });
-  }
-}
-
-/** One subscription and one invoice through the API; every other customer gets copies of their rows. */
-async function contractsOf({ api }: Product, pool: Pool): Promise<void> {
-  const first = customerId(1);
-  const plan = await api.post<{ id: string }>('/plans', { name: 'Growth' });
-  await api.post('/prices', {
-    entity_type: 'PLAN',
-    entity_id: plan.id,
-    type: 'FIXED',
-    billing_model: 'FLAT_FEE',
-    amount: '49',
-    currency: 'usd',
-    billing_period: 'MONTHLY',
-    billing_period_count: 1,
-    price_unit_type: 'FIAT',
-    invoice_cadence: 'ADVANCE',
-  });
-  await api.post('/subscriptions', {
-    customer_id: first,
-    plan_id: plan.id,
-    currency: 'usd',
-    billing_period: 'MONTHLY',
-    billing_period_count: 1,
-    billing_cycle: 'anniversary',
-  });
-  await api.post('/invoices', {
-    customer_id: first,
-    invoice_type: 'ONE_OFF',
-    currency: 'usd',
-    line_items: [{ display_name: 'Set-up', amount: '49', quantity: '1' }],
-  });
-  await pool.begin(async (tx) => {
-    for (const table of COPIED) {
-      await tx`alter table ${tx(table)} disable trigger user`;
-      await tx`
-        insert into ${tx(table)}
-        select (jsonb_populate_record(made, ids.of_copy || jsonb_build_object(
-                 'customer_id', c.id, 'idempotency_key', null,
-                 'invoice_number', (to_jsonb(made) ->> 'invoice_number') || '-' || c.external_id))).*
-          from ${tx(table)} made, customers c,
-               lateral (select jsonb_object_agg(key, left(value, -12) || right(c.id, 12)) as of_copy
-                          from jsonb_each_text(to_jsonb(made))
-                         where key = any(${OWN_IDS}) and value is not null) ids
-         where made.customer_id = ${first} and c.id <> ${first}
-           and c.tenant_id = made.tenant_id and c.environment_id = made.environment_id`;
-      await tx`alter table ${tx(table)} enable trigger user`;
-    }
-  });
-  for (const table of COPIED) await pool.unsafe(`vacuum analyze ${table}`);
-}
-
-/** Columns with ids of copied rows. */
-const OWN_IDS = ['id', 'subscription_id', 'subscription_line_item_id', 'invoice_id'];
-const COPIED = [
-  'subscriptions',
-  'subscription_line_items',
-  'invoices',
-  'invoice_line_items',
-] as const;
-
-async function sendEvents(product: Product, events: number): Promise<void> {
-  const load = await product.startLoad({
-    eventsPerSecond: EVENTS_PER_SECOND,
-    seconds: Math.ceil(events / EVENTS_PER_SECOND),
-    eventNames: EVENT_NAMES,
-  });
-  const { accepted } = await load.ask<{ accepted: number }>('go');
-  await load.stop();
-  while ((await product.visibleEvents()) < accepted)
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
 }
 
 async function signedIn(browser: Browser, product: Product): Promise<Page> {
@@ -243,6 +164,11 @@ function slowestInteraction(): number {
   const { slowestMs } = browser;
   browser.slowestMs = 0;
   return slowestMs;
+}
+
+/** A line of progress, with the seconds since the start of the process. */
+function note(text: string): void {
+  process.stderr.write(`pages ${(performance.now() / 1_000).toFixed(0)} s: ${text}\n`);
 }
 
 const medianOf = (values: readonly number[]): number =>

@@ -84,7 +84,12 @@ export const Revenues = z
 export type Revenues = z.infer<typeof Revenues>;
 
 export const DashboardSummaryBody = z
-  .object({ start_time: time.nullish(), end_time: time.nullish() })
+  .object({
+    start_time: time.nullish(),
+    end_time: time.nullish(),
+    /** `all`: open and overdue are of all finalized invoices, whenever they were issued. Default: `range`. */
+    open_of: z.enum(['range', 'all']).nullish(),
+  })
   .refine(({ start_time, end_time }) => !start_time || !end_time || start_time < end_time, {
     path: ['end_time'],
     message: 'must be after start_time',
@@ -107,7 +112,7 @@ export const DashboardSummary = z
         /** Totals of finalized invoices that were issued in the range. */
         invoiced_amount: decimalText,
         invoiced_count: z.int(),
-        /** Of these invoices, what is not paid yet. */
+        /** Of these invoices, or of all with `open_of: all`, what is not paid yet. */
         open_amount: decimalText,
         open_count: z.int(),
         /** Of what is open, the part after its due date. */

@@ -8,6 +8,10 @@ export interface LoadSettings {
   readonly seconds: number;
   /** Events use these names in turn. */
   readonly eventNames: readonly string[];
+  /** External ids of the customers: this, and a number below 1,000. */
+  readonly customerPrefix: string;
+  /** The events are spread over this time before the start, oldest first; 0 means the time of the start. */
+  readonly spreadMs: number;
   /** Distinguishes the ids of two loads; 8 characters. */
   readonly run: string;
 }
@@ -24,21 +28,23 @@ const CUSTOMERS = 1_000;
 const PLACEHOLDER = '#'.repeat(16);
 
 const settings = JSON.parse(process.argv[2]!) as LoadSettings;
+const startMs = Date.now();
+const events = settings.eventsPerSecond * settings.seconds;
 const template = requestTemplate();
 process.on('SIGTERM', () => process.exit(0));
 process.send!('ready');
 process.on('message', () => void load().then((report) => process.send!(report)));
 
 /**
- * One request whose bytes are built once. Each call only overwrites the ids in place. So the load costs
- * a fraction of the work it causes.
+ * One request whose bytes are built once. Each call only overwrites the ids in place, and the times if they are
+ * spread. So the load costs a fraction of the work it causes.
  */
-function requestTemplate(): { bytes: Buffer; idOffsets: number[] } {
-  const at = new Date().toISOString();
+function requestTemplate(): { bytes: Buffer; idOffsets: number[]; timeOffsets: number[] } {
+  const at = new Date(startMs).toISOString();
   const events = Array.from({ length: EVENTS_PER_CALL }, (_, n) => ({
     event_id: settings.run + PLACEHOLDER,
     event_name: settings.eventNames[n % settings.eventNames.length],
-    external_customer_id: `customer-${(n * 7919) % CUSTOMERS}`,
+    external_customer_id: `${settings.customerPrefix}${(n * 7919) % CUSTOMERS}`,
     timestamp: at,
     properties: { tokens: (n * 31) % 5_000, region: 'eu-west-1' },
   }));
@@ -47,19 +53,28 @@ function requestTemplate(): { bytes: Buffer; idOffsets: number[] } {
     'POST /v1/events/bulk HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n' +
       `x-api-key: ${settings.apiKey}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
-  const idOffsets: number[] = [];
-  for (let from = 0; ;) {
-    const found = bytes.indexOf(PLACEHOLDER, from);
-    if (found < 0) return { bytes, idOffsets };
-    idOffsets.push(found);
-    from = found + PLACEHOLDER.length;
-  }
+  return {
+    bytes,
+    idOffsets: offsetsOf(bytes, PLACEHOLDER),
+    timeOffsets: settings.spreadMs === 0 ? [] : offsetsOf(bytes, at),
+  };
+}
+
+function offsetsOf(bytes: Buffer, text: string): number[] {
+  const offsets: number[] = [];
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length))
+    offsets.push(at);
+  return offsets;
 }
 
 let sequence = 0;
 /** A copy with new ids: the scattered counter, then the counter, so that ids are not sorted. */
 function freshRequest(): Buffer {
   const bytes = Buffer.from(template.bytes);
+  template.timeOffsets.forEach((offset, index) => {
+    const ageMs = settings.spreadMs * (1 - (sequence + index) / events);
+    bytes.write(new Date(startMs - Math.max(ageMs, 0)).toISOString(), offset, 'latin1');
+  });
   for (const offset of template.idOffsets) {
     sequence += 1;
     const scattered = (Math.imul(sequence, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0');

@@ -13,10 +13,13 @@ export interface Product extends Instance {
   readonly api: ApiClient;
   createMeters(eventNames: readonly string[]): Promise<string[]>;
   startLoad(
-    load: Pick<LoadSettings, 'eventsPerSecond' | 'seconds' | 'eventNames'>,
+    load: Pick<LoadSettings, 'eventsPerSecond' | 'seconds' | 'eventNames'> &
+      Partial<Pick<LoadSettings, 'customerPrefix' | 'spreadMs'>>,
   ): Promise<BenchProcess>;
   /** Copies of events that the stream has made visible so far. */
   visibleEvents(): Promise<number>;
+  /** Buckets of usage that the stream has sealed so far. */
+  sealedBuckets(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -39,6 +42,13 @@ export async function startProduct(options: Pick<InstanceOptions, 'roles'> = {})
   });
   const api = createApiClient(instance.baseUrl, instance.apiKey!);
   let loads = 0;
+  /** A counter of the stream, over all its labels. */
+  const counted = async (metric: string): Promise<number> => {
+    const url = `http://127.0.0.1:${instance.operationsPorts.stream}/metrics`;
+    const text = await (await fetch(url)).text();
+    const counts = text.matchAll(new RegExp(`^${metric}\\{[^}]*\\} (\\d+)`, 'gm'));
+    return [...counts].reduce((sum, match) => sum + Number(match[1]), 0);
+  };
   return {
     ...instance,
     api,
@@ -64,6 +74,8 @@ export async function startProduct(options: Pick<InstanceOptions, 'roles'> = {})
     startLoad(load) {
       loads += 1;
       const settings: LoadSettings = {
+        customerPrefix: 'customer-',
+        spreadMs: 0,
         ...load,
         port: Number(new URL(instance.baseUrl).port),
         apiKey: instance.apiKey!,
@@ -71,12 +83,8 @@ export async function startProduct(options: Pick<InstanceOptions, 'roles'> = {})
       };
       return startBenchProcess(new URL('./load-process.ts', import.meta.url), settings);
     },
-    async visibleEvents() {
-      const url = `http://127.0.0.1:${instance.operationsPorts.stream}/metrics`;
-      const text = await (await fetch(url)).text();
-      const counts = text.matchAll(/^meterline_stream_events_total\{[^}]*\} (\d+)/gm);
-      return [...counts].reduce((sum, match) => sum + Number(match[1]), 0);
-    },
+    visibleEvents: () => counted('meterline_stream_events_total'),
+    sealedBuckets: () => counted('meterline_sealed_buckets_total'),
     async close() {
       await instance.stop();
       rmSync(directory, { recursive: true, force: true });

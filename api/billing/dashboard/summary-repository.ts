@@ -14,21 +14,33 @@ const within = (db: Db, column: string, { start, end }: Range): Fragment => db`
   ${start === null ? db`` : db`and ${db(column)} >= ${start}`}
   ${end === null ? db`` : db`and ${db(column)} < ${end}`}`;
 
-/** Invoices issued in the range and still valid; what is open and overdue of them at `at`. */
-export function invoiceFigures(db: Db, scope: Scope, range: Range, at: Instant) {
+/**
+ * Invoices issued in the range and still valid; what is open and overdue at `at`, of them or of all invoices. Reads
+ * only the invoices that are issued in the range or open.
+ */
+export function invoiceFigures(
+  db: Db,
+  scope: Scope,
+  range: Range,
+  at: Instant,
+  openOf: 'range' | 'all',
+) {
+  const issued = db`true ${within(db, 'finalized_at', range)}`;
   const open = db`amount_remaining > 0`;
   const overdue = db`${open} and due_date < ${at}`;
   return db<
     (Pick<Figures, 'invoiced_amount' | 'open_amount' | 'overdue_amount'> & { currency: string })[]
   >`
-    select currency, sum(total) as invoiced_amount, count(*)::int as invoiced_count,
+    select currency,
+           coalesce(sum(total) filter (where ${issued}), 0) as invoiced_amount,
+           count(*) filter (where ${issued})::int as invoiced_count,
            coalesce(sum(amount_remaining) filter (where ${open}), 0) as open_amount,
            count(*) filter (where ${open})::int as open_count,
            coalesce(sum(amount_remaining) filter (where ${overdue}), 0) as overdue_amount,
            count(*) filter (where ${overdue})::int as overdue_count
       from invoices
      where ${inScope(db, scope)} and status = 'published' and invoice_status = 'FINALIZED'
-           ${within(db, 'finalized_at', range)}
+       and (${issued} ${openOf === 'all' ? db`or ${open}` : db``})
      group by currency`;
 }
 

@@ -31,7 +31,7 @@ export async function dashboardSummary(
 ): Promise<DashboardSummary> {
   const range = { start: body.start_time ?? null, end: body.end_time ?? null };
   const [invoices, payments, contracts] = await Promise.all([
-    invoiceFigures(db, scope, range, at),
+    invoiceFigures(db, scope, range, at, body.open_of ?? 'range'),
     paymentFigures(db, scope, range),
     monthlyRevenues(db, scope, at),
   ]);

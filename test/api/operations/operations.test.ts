@@ -268,6 +268,10 @@ describe('operations', () => {
       expect(before.currencies).toMatchObject([
         { mrr: '97', invoiced_count: 0, invoiced_amount: '0', collected_amount: '0' },
       ]);
+      const [all] = (await summary({ end_time: '2026-01-01T00:00:00Z', open_of: 'all' }))
+        .currencies;
+      expect(all).toMatchObject({ invoiced_count: 0, invoiced_amount: '0' });
+      expect(all).toMatchObject({ open_count: 4, open_amount: '207', overdue_count: 0 });
     });
 
     test('200: balances of wallets with a raised alert, by currency, in the own environment', async () => {

@@ -15,25 +15,24 @@ export function Revenue() {
   const month = { from: startOfMonth.slice(0, 10), to: date };
   const query = useQuery({
     queryKey: ['home-revenue', startOfMonth],
-    queryFn: async ({ signal }) => {
-      const [all, ofMonth] = await Promise.all([
-        answerOf(api.POST('/dashboard/summary', { body: {}, signal })),
-        answerOf(api.POST('/dashboard/summary', { body: { start_time: startOfMonth }, signal })),
-      ]);
-      const found = new Map(ofMonth.currencies.map((sums) => [sums.currency, sums]));
-      return all.currencies.map((sums) => ({ all: sums, ofMonth: found.get(sums.currency) }));
-    },
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/dashboard/summary', {
+          body: { start_time: startOfMonth, open_of: 'all' },
+          signal,
+        }),
+      ),
   });
   return (
     <Section title="Revenue">
       <Loaded query={query} what="revenue">
-        {(currencies) =>
+        {({ currencies }) =>
           currencies.length === 0 ? (
             <NothingBilled />
           ) : (
             <Stack>
-              {currencies.map(({ all, ofMonth }) => (
-                <OfCurrency key={all.currency} all={all} ofMonth={ofMonth ?? null} month={month} />
+              {currencies.map((sums) => (
+                <OfCurrency key={sums.currency} sums={sums} month={month} />
               ))}
             </Stack>
           )
@@ -46,43 +45,41 @@ export function Revenue() {
 function NothingBilled() {
   return (
     <EmptyState
-      title="No revenue yet"
+      title="No revenue this month"
       action={
         <ButtonLink to="/plans" tone="primary">
           Go to plans
         </ButtonLink>
       }
     >
-      Meters count events, plans set prices, and subscriptions bill customers. Revenue appears here
-      with the first subscription.
+      No subscription is active, no invoice is open, and nothing was invoiced this month. Meters
+      count events, plans set prices, and subscriptions bill customers.
     </EmptyState>
   );
 }
 
 function OfCurrency({
-  all,
-  ofMonth,
+  sums,
   month,
 }: {
-  readonly all: Sums;
-  readonly ofMonth: Sums | null;
+  readonly sums: Sums;
   readonly month: { readonly from: string; readonly to: string };
 }) {
-  const { currency } = all;
+  const { currency } = sums;
   const money = (amount: string) => <Money amount={amount} currency={currency} />;
   return (
     <Figures>
       <Figure
         label="MRR"
-        value={money(all.mrr)}
+        value={money(sums.mrr)}
         note="of active subscriptions"
         to="/subscriptions"
         search={{ subscription_status: 'active', currency }}
       />
       <Figure
         label="Invoiced this month"
-        value={money(ofMonth?.invoiced_amount ?? '0')}
-        note={counted(ofMonth?.invoiced_count ?? 0, 'invoice')}
+        value={money(sums.invoiced_amount)}
+        note={counted(sums.invoiced_count, 'invoice')}
         to="/invoices"
         search={{
           invoice_status: 'FINALIZED',
@@ -93,22 +90,22 @@ function OfCurrency({
       />
       <Figure
         label="Collected this month"
-        value={money(ofMonth?.collected_amount ?? '0')}
-        note={counted(ofMonth?.collected_count ?? 0, 'payment')}
+        value={money(sums.collected_amount)}
+        note={counted(sums.collected_count, 'payment')}
         to="/payments"
         search={{ show: 'collected', from: month.from, to: month.to, currency }}
       />
       <Figure
         label="Open"
-        value={money(all.open_amount)}
-        note={counted(all.open_count, 'invoice')}
+        value={money(sums.open_amount)}
+        note={counted(sums.open_count, 'invoice')}
         to="/invoices"
         search={{ show: 'open', currency }}
       />
       <Figure
         label="Overdue"
-        value={money(all.overdue_amount)}
-        note={counted(all.overdue_count, 'invoice')}
+        value={money(sums.overdue_amount)}
+        note={counted(sums.overdue_count, 'invoice')}
         to="/invoices"
         search={{ show: 'overdue', currency }}
       />
