@@ -117,6 +117,29 @@ describe('what a customer owns lives by the clock', () => {
     ]);
   });
 
+  test('a tax of the whole tenant starts in real time; the clocks of the past need its start_date (billing 22.6)', async () => {
+    const { api, catalog } = world;
+    const { plan } = await sold();
+    const clock = await clockAt(day('2024-01-01'));
+    const percentage = { tax_rate_type: 'percentage', percentage_value: '20' };
+    const vat = { name: 'VAT', code: 'vat-22-6', ...percentage };
+    expect((await api.post('/v1/taxes/rates', vat)).status).toBe(201);
+    const totalWith = async (more: object) => {
+      const tax = { entity_type: 'tenant', tax_rate_code: vat.code, auto_apply: true, ...more };
+      const { status, body } = await api.post('/v1/taxes/associations', tax);
+      expect(status).toBe(200);
+      const customer = await catalog.customer({ test_clock_id: clock.id });
+      const subscription = await catalog.subscribe(customer, plan);
+      expect((await api.delete(`/v1/taxes/associations/${body.id}`)).status).toBe(200);
+      const { items } = (
+        await api.post('/v1/invoices/search', { subscription_id: subscription.id })
+      ).body;
+      return items.map(({ total }: { total: string }) => total);
+    };
+    expect(await totalWith({})).toEqual(['100']);
+    expect(await totalWith({ start_date: day('2023-01-01') })).toEqual(['120']);
+  });
+
   test('trials end, pauses begin and end, plans change and cancellations take effect in order', async () => {
     const { plan } = await sold();
     const clock = await clockAt(day('2025-01-01'));
