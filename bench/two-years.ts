@@ -6,7 +6,7 @@ const MONTHS_OF_A_YEAR = 12;
 /**
  * Runs `test/simulation/two-years.test.ts` with many subscriptions: each lives 24 months, or as many as asked for, on a
  * test clock, with random changes, and every invoice is compared with a naive account. Fails if one differs; the output
- * names its seed. 10,000 take hours.
+ * names its seed. 1,000 of 6 months took 14.4 min on two shared cores; 10,000 of 24 months take many hours.
  */
 export async function run(options: BenchOptions): Promise<BenchRow[]> {
   const { subscriptions = '1000', seed = '1', months = '24' } = options;

@@ -60,6 +60,22 @@ export async function liveContract(world: BillingWorld, seed: number): Promise<o
     if (issued?.invoice_status === 'DRAFT')
       note(`status of ${iso(start)}`, ['FINALIZED'], ['DRAFT']);
   }
+  const running = account.periods[contract.periods];
+  if (running !== undefined && contract.phase === null) {
+    // Usage of the period before is final; a change of the running one is billed at once.
+    world.api.clock.set(iso(Math.floor((running.start + running.end) / 2) + GRACE_MS / 2));
+    for (const [what, path, body] of await changesOf(world, contract, subscription)) {
+      const previewed = await ok(world, `${path}/preview`, body);
+      const executed = await ok(world, `${path}/execute`, body);
+      note(what, settled(executed), settled(previewed));
+    }
+    world.api.clock.set(iso(running.end - 1));
+    const previewed = await ok(world, '/invoices/preview', { subscription_id: subscription.id });
+    world.api.clock.set(iso(running.end));
+    await world.close();
+    const drafted = await cycleOf(world, subscription, running.start);
+    note('preview after changes', drafted === null ? null : exact(drafted), exact(previewed));
+  }
   await world.api.pool`update subscriptions set due_at = null where customer_id = ${customer.id}`;
   return differences.length === 0
     ? []
@@ -307,6 +323,51 @@ async function cycleOf(world: BillingWorld, of: { id: string }, start: number): 
   return found ?? null;
 }
 
+/** A change of the quantity of each advance fee, then one of the plan: what, where and how. */
+async function changesOf(
+  world: BillingWorld,
+  { currency, unit, count, fees }: Contract,
+  { id }: { id: string },
+): Promise<[what: string, path: string, body: object][]> {
+  const plan = await world.catalog.plan();
+  await ok(world, '/prices', {
+    ...{
+      entity_type: 'PLAN',
+      entity_id: plan.id,
+      type: 'FIXED',
+      price_unit_type: 'FIAT',
+      currency,
+    },
+    ...{ billing_period: unit, billing_period_count: count, invoice_cadence: 'ADVANCE' },
+    ...{ display_name: 'other fee', billing_model: 'FLAT_FEE', amount: '33.335' },
+  });
+  const { body } = await world.api.get(`/v1/subscriptions/${id}`);
+  const advances = (body.line_items as any[]).filter(({ display_name }) =>
+    fees.some(({ name, advance }) => advance && name === display_name),
+  );
+  const line_items = advances.map((line) => ({
+    id: line.id,
+    quantity: String(Number(line.quantity) + (line.quantity === '2' ? -1 : 3)),
+  }));
+  const modify = { type: 'quantity_change', quantity_change_params: { line_items } };
+  const path = `/subscriptions/${id}`;
+  return [
+    ...(line_items.length === 0
+      ? []
+      : [['change of quantities', `${path}/modify`, modify] as [string, string, object]]),
+    ['change of plan', `${path}/change/v2`, { target_plan_id: plan.id }],
+  ];
+}
+
+/**
+ * How a change is settled: the rows of its invoice, or what is credited. Prepaid credits are applied when the invoice
+ * is issued (billing 9.2), so its total is not compared.
+ */
+const settled = ({ changed_resources: { invoices } }: any): Facts =>
+  (invoices as any[]).flatMap(({ action, amount, invoice }) =>
+    invoice === null ? [`${action} ${amount}`] : [action, ...exact(invoice)],
+  );
+
 /** What an invoice says, one text for each fact. */
 type Facts = readonly string[];
 
@@ -339,7 +400,7 @@ const exact = (invoice: any): Facts => [
 
 function shown(invoice: any, { commitment }: Contract, isFinal: boolean): Facts {
   const rows = (invoice.line_items as any[]).map((row): Row => ({
-    name: row.display_name.replace(/ \((Overage|True Up)\)$/, ''),
+    name: row.display_name.replace(/ (\(Overage\)|True Up)$/, ''),
     kind: row.kind ?? 'base',
     start: Date.parse(row.period_start),
     end: Date.parse(row.period_end),
