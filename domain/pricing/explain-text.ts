@@ -41,6 +41,8 @@ export function explainText(explanation: Explanation, reader: Reader = {}): stri
 /** A step of an explanation as text, with the rule that decides it; null where each line names its own. */
 export interface ExplainedStep extends StepText {
   readonly rule: string | null;
+  /** Of all amounts of the step; null if it has none, or if each names its own. */
+  readonly currency: string | null;
 }
 
 /** The steps of `explainText` one by one, for readers that lay them out themselves. */
@@ -51,24 +53,33 @@ export const explainedSteps = (explanation: Explanation, reader: Reader = {}): E
 
 function describeAll({ steps, currency }: Explanation, reader: Reader): ExplainedStep[] {
   const digits = digitsOfSteps(steps as readonly LineStep[], currency);
+  const converted = steps.findLastIndex(({ step }) => step === 'conversion');
+  const conversion = steps[converted];
+  const first = conversion?.step === 'conversion' ? conversion.from_currency : currency;
   return steps.map((step, index) => ({
     ...describe(step, figuresOf(digits[index]!, reader), currency, reader),
     rule: step.rule,
+    currency: WITHOUT_AMOUNTS.has(step.step) ? null : index < converted ? first : currency,
   }));
 }
+
+/** They are about quantities; a conversion names both of its currencies. */
+const WITHOUT_AMOUNTS: ReadonlySet<ExplanationStep['step']> = new Set([
+  'usage', 'quantity', 'allowance', 'quota', 'conversion',
+]); // prettier-ignore
 
 /** What the invoice did with the row: coupons, credits, taxes, and what is left to pay for it. */
 function onTheInvoice(explanation: Explanation, reader: Reader): ExplainedStep[] {
   const { settlement = [], currency } = explanation;
   if (settlement.length === 0) return [];
   const lines = settlementTable(explanation.amount, settlement, currency, reader);
-  return [{ title: 'On the invoice', lines, rule: null }];
+  return [{ title: 'On the invoice', lines, rule: null, currency }];
 }
 
-const stepText = ({ title, lines, rule }: ExplainedStep, number: string): string[] => [
-  `${number} ${title} (${rule})`,
-  ...lines.map(indented),
-];
+const stepText = (
+  { title, lines, rule }: Omit<ExplainedStep, 'currency'>,
+  number: string,
+): string[] => [`${number} ${title} (${rule})`, ...lines.map(indented)];
 
 function describe(
   step: ExplanationStep,
@@ -108,7 +119,7 @@ function describe(
     case 'credit':
       return creditText(step, figures);
     case 'conversion':
-      return conversionText(step, figures);
+      return conversionText(step, figures, reader);
     case 'rounding':
       return roundingText(step, figures);
     case 'trial':
@@ -147,9 +158,10 @@ function creditText(step: ExplanationStepOf<'credit'>, { money }: Figures): Step
 function conversionText(
   step: ExplanationStepOf<'conversion'>,
   { money, number }: Figures,
+  reader: Reader,
 ): StepText {
   const { from_currency, to_currency, decimals } = step;
-  const to = figuresOf(decimals, {});
+  const to = figuresOf(decimals, reader);
   return {
     title: 'Conversion',
     lines: [

@@ -1,5 +1,5 @@
 import { minorDigits } from '../currency.ts';
-import { decimal, Decimal } from '../money.ts';
+import { decimal, Decimal, decimalText } from '../money.ts';
 import type { LineStep } from '../../schemas/explanation.ts';
 import { shortInstant, spanText } from './span-text.ts';
 
@@ -9,6 +9,8 @@ export interface Reader {
   readonly timezone?: string;
   /** By id: the names of coupons, tax rates and wallets. An id without a name is printed itself. */
   readonly names?: ReadonlyMap<string, string>;
+  /** What stands before a rounded figure, one character: of the exact figure. Default: `≈`. */
+  readonly mark?: (exact: string) => string;
 }
 
 /**
@@ -32,10 +34,11 @@ const DECIMALS_MAX = 6;
 const PRICE_DIGITS_MIN = 4;
 
 /** `digits`: the minor digits of the currency that the figures are in. */
-export const figuresOf = (digits: number, { timezone = 'UTC', names }: Reader): Figures => ({
-  money: (exact) => shown(decimal(exact), digits, Math.max(digits, DECIMALS_MAX)),
-  price: (exact) => shown(decimal(exact), digits, Math.max(digits, priceDecimals(decimal(exact)))),
-  number: (exact) => shown(decimal(exact), 0, DECIMALS_MAX),
+export const figuresOf = (digits: number, { timezone = 'UTC', names, mark }: Reader): Figures => ({
+  money: (exact) => shown(decimal(exact), digits, Math.max(digits, DECIMALS_MAX), mark),
+  price: (exact) =>
+    shown(decimal(exact), digits, Math.max(digits, priceDecimals(decimal(exact))), mark),
+  number: (exact) => shown(decimal(exact), 0, DECIMALS_MAX, mark),
   instant: (at) => shortInstant(at, timezone),
   span: (period) => spanText(period, timezone),
   name: (id) => names?.get(id) ?? id,
@@ -56,11 +59,16 @@ const priceDecimals = (exact: Decimal): number =>
   exact.isZero() ? DECIMALS_MAX : Math.max(DECIMALS_MAX, PRICE_DIGITS_MIN - 1 - exact.e);
 
 /** With `least` to `most` decimals, half away from zero, and a comma between thousands. */
-export function shown(exact: Decimal, least: number, most: number): string {
+export function shown(
+  exact: Decimal,
+  least: number,
+  most: number,
+  mark: NonNullable<Reader['mark']> = () => '≈',
+): string {
   const rounded = exact.toDecimalPlaces(most, Decimal.ROUND_HALF_UP);
   const text = rounded.toFixed(Math.max(least, rounded.decimalPlaces()));
   const unsigned = withThousands(rounded.isZero() ? text.replace('-', '') : text);
-  return rounded.equals(exact) ? unsigned : `≈${unsigned}`;
+  return rounded.equals(exact) ? unsigned : `${mark(decimalText(exact))}${unsigned}`;
 }
 
 /** Only digits before the point are grouped. */

@@ -19,7 +19,7 @@ export function settlementTable(
 ): string[] {
   const digits = minorDigits(currency);
   const { money, number, name } = figuresOf(digits, reader);
-  const cents = (value: Decimal) => shown(value, digits, digits);
+  const cents = (value: Decimal) => shown(value, digits, digits, reader.mark);
   let left = decimal(amount);
   const rows = steps.map((step) => {
     switch (step.step) {

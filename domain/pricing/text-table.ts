@@ -41,7 +41,7 @@ function alignPoints(cells: readonly string[]): string[] {
   });
 }
 
-/** `≈` marks a number that is rounded for the reader. */
-const isDecimal = (cell: string): boolean => /^≈?-?\d[\d,]*(\.\d+)?$/.test(cell);
+/** `≈`, or the mark of `RoundedFigures`, stands before a number that is rounded for the reader. */
+const isDecimal = (cell: string): boolean => /^[≈\ue000-\uf8ff]?-?\d[\d,]*(\.\d+)?$/.test(cell);
 /** A word in place of a number: `open`, `unlimited`. */
 const isWord = (cell: string): boolean => /^[a-z]+$/.test(cell);
