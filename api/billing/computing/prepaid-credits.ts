@@ -4,11 +4,15 @@ import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { debitWallet } from '../../../domain/wallet/wallet.ts';
 import { prepaidWalletOrder } from '../../../domain/wallet/wallet-order.ts';
 import { derivedId } from '../../../platform/ids.ts';
-import type { Scope, Transaction } from '../../../postgres/client.ts';
+import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { ledgerAfter, writeDecisions, type Decided, type Ledger } from '../credits/ledger.ts';
-import { lockPrepaidWallets } from '../credits/wallet-repository.ts';
+import {
+  findPrepaidWallets,
+  lockPrepaidWallets,
+  type WalletRow,
+} from '../credits/wallet-repository.ts';
 import { findBlocks } from '../credits/wallet-transaction-repository.ts';
 
 /** Prepaid credits for a page of invoices that are being issued. */
@@ -33,33 +37,12 @@ export async function openPrepaidCredits(
 ): Promise<PrepaidCreditsOfPage> {
   const customers = [...new Set(invoices.map(({ customer_id }) => customer_id))];
   const wallets = await lockPrepaidWallets(tx, scope, customers.sort());
-  const blocks = groupBy(
-    await findBlocks(
-      tx,
-      scope,
-      wallets.map(({ id }) => id),
-    ),
-    ({ wallet_id }) => wallet_id,
-  );
   const ledgers = new Map<string, Ledger>(
-    wallets.map((wallet) => [wallet.id, { wallet, blocks: blocks.get(wallet.id) ?? [], at }]),
+    (await withBlocks(tx, scope, wallets, at)).map((ledger) => [ledger.wallet.id, ledger]),
   );
   const taken: Decided[] = [];
   return {
-    walletsFor(invoice) {
-      // Credits do not buy credits (money 2.11.5).
-      if (invoice.purchased_transaction_id !== null) return [];
-      const candidates = [...ledgers.values()]
-        .filter(({ wallet }) => wallet.customer_id === invoice.customer_id)
-        .map(({ wallet, blocks: held }) => ({
-          wallet,
-          blocks: held,
-          allowed_price_types: wallet.allowed_price_types,
-          created_at: wallet.created_at,
-          custom: customOf(invoice),
-        }));
-      return prepaidWalletOrder(candidates, invoice.currency, at, invoice.period_end);
-    },
+    walletsFor: (invoice) => walletsPaying(invoice, [...ledgers.values()], at),
     take(invoice, debits) {
       for (const debit of debits) {
         const ledger = ledgers.get(debit.wallet_id)!;
@@ -84,6 +67,50 @@ export async function openPrepaidCredits(
       await writeDecisions(tx, { scope, user_id }, taken);
     },
   };
+}
+
+/**
+ * The wallets that would pay a computed invoice if it were issued at `at`, in order of use. Locks and writes nothing
+ * (billing 17.7).
+ */
+export async function projectedWallets(
+  db: Db,
+  scope: Scope,
+  invoice: InvoiceRecord,
+  at: string,
+): Promise<PrepaidWallet[]> {
+  const wallets = await findPrepaidWallets(db, scope, invoice.customer_id);
+  return walletsPaying(invoice, await withBlocks(db, scope, wallets, at), at);
+}
+
+async function withBlocks(
+  db: Db,
+  scope: Scope,
+  wallets: readonly WalletRow[],
+  at: string,
+): Promise<Ledger[]> {
+  const ids = wallets.map(({ id }) => id);
+  const blocks = groupBy(await findBlocks(db, scope, ids), ({ wallet_id }) => wallet_id);
+  return wallets.map((wallet) => ({ wallet, blocks: blocks.get(wallet.id) ?? [], at }));
+}
+
+function walletsPaying(
+  invoice: InvoiceRecord,
+  ledgers: readonly Ledger[],
+  at: string,
+): PrepaidWallet[] {
+  // Credits do not buy credits (money 2.11.5).
+  if (invoice.purchased_transaction_id !== null) return [];
+  const candidates = ledgers
+    .filter(({ wallet }) => wallet.customer_id === invoice.customer_id)
+    .map(({ wallet, blocks }) => ({
+      wallet,
+      blocks,
+      allowed_price_types: wallet.allowed_price_types,
+      created_at: wallet.created_at,
+      custom: customOf(invoice),
+    }));
+  return prepaidWalletOrder(candidates, invoice.currency, at, invoice.period_end);
 }
 
 const customOf = ({ custom_currency }: Pick<InvoiceRecord, 'custom_currency'>) =>

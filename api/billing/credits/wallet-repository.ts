@@ -130,14 +130,22 @@ export async function lockPrepaidWallets(
   customerIds: readonly string[],
 ): Promise<WalletRow[]> {
   if (customerIds.length === 0) return [];
-  return await tx<WalletRow[]>`
-    select ${wallets.columns(tx)} from wallets
-     where ${inScope(tx, scope)} and customer_id ${oneOf(tx, customerIds)}
-       and wallet_type = 'PRE_PAID' and wallet_status = 'active' and status = 'published'
-       and credits_in_blocks > 0
-     order by id
-       for update`;
+  return await tx<WalletRow[]>`${prepaidWallets(tx, scope, customerIds)} for update`;
 }
+
+/** The same wallets, not locked. */
+export const findPrepaidWallets = async (
+  db: Db,
+  scope: Scope,
+  customerId: string,
+): Promise<WalletRow[]> => await db<WalletRow[]>`${prepaidWallets(db, scope, [customerId])}`;
+
+const prepaidWallets = (db: Db, scope: Scope, customerIds: readonly string[]): Fragment => db`
+  select ${wallets.columns(db)} from wallets
+   where ${inScope(db, scope)} and customer_id ${oneOf(db, customerIds)}
+     and wallet_type = 'PRE_PAID' and wallet_status = 'active' and status = 'published'
+     and credits_in_blocks > 0
+   order by id`;
 
 /**
  * Notes the ongoing credits as announced. False if these were announced last; before the first announcement, if

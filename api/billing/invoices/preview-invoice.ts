@@ -18,6 +18,7 @@ import type { Caller } from '../../conventions/record.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { settledAnswers } from './answers.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
+import { withProjectedCredits } from '../computing/projected-credits.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import { cycleTarget, trialEndTarget } from '../computing/targets.ts';
 
@@ -43,11 +44,12 @@ export async function previewInvoice(
       shownFrom: deps,
     }),
   );
-  const lines = computed.lines.filter(
+  const projected = await withProjectedCredits(deps.pool, caller.scope, computed, at);
+  const lines = projected.lines.filter(
     ({ amount }) => body.hide_zero_charges_line_items !== true || !decimal(amount).isZero(),
   );
   const invoice = {
-    ...computed.invoice,
+    ...projected.invoice,
     invoice_status: 'DRAFT' as const,
     description: `Preview invoice for subscription ${subscription.id}`,
     metadata: { is_preview: 'true' },

@@ -1,3 +1,4 @@
+import { completeBackfills } from '../../support/usage-oracle.ts';
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
 
 /**
@@ -85,6 +86,54 @@ test('usage rows only; the debit names the invoice and its blocks', async () => 
     credits: '60',
   });
   expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '0' });
+});
+
+test('a preview shows the credits that would pay the invoice, and takes none', async () => {
+  const customer = await customerUsing('100');
+  const wallet = await walletOf(customer);
+  await topUp(wallet, '70');
+  const { items } = await post('/subscriptions/search', { customer_id: customer.id });
+  await completeBackfills(world.api.pool);
+  const preview = await post('/invoices/preview', { subscription_id: items[0].id });
+  const projected = { subtotal: '120', total_prepaid_credits_applied: '70', total: '50' };
+  expect(preview).toMatchObject(projected);
+  expect(Object.fromEntries(paidBy(preview))).toEqual({ Fee: '0', Calls: '70' });
+  expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '70' });
+  expect(await issued(customer)).toMatchObject(projected);
+});
+
+test('a change costs what its preview says, less the credits; with a checkout it uses none', async () => {
+  world.api.clock.set('2026-11-16T00:00:00.000Z');
+  const { catalog } = world;
+  const plan = await catalog.plan();
+  const advance = { display_name: 'Seats', invoice_cadence: 'ADVANCE' };
+  await catalog.fixed(plan, '20', advance);
+  const customer = await catalog.customer();
+  await catalog.subscribe(customer, plan, { start_date: START });
+  const wallet = await walletOf(customer, {
+    config: { allowed_price_types: ['FIXED'] },
+  });
+  await topUp(wallet, '4');
+  const { items } = await post('/subscriptions/search', { customer_id: customer.id });
+  const { id, line_items } = await get(`/subscriptions/${items[0].id}`);
+  const body = {
+    type: 'quantity_change',
+    quantity_change_params: { line_items: [{ id: line_items[0].id, quantity: '2' }] },
+  };
+  const settledBy = ({ changed_resources: { invoices } }: any) =>
+    invoices.map(({ amount, invoice }: any) => [
+      amount,
+      invoice.subtotal,
+      invoice.total_prepaid_credits_applied,
+    ]);
+  const path = `/subscriptions/${id}/modify`;
+  expect(settledBy(await post(`${path}/preview`, body))).toEqual([['6', '10', '4']]);
+  const checkout = { payment_provider: 'test', success_url: 'https://example.com/paid' };
+  expect(settledBy(await post(`${path}/preview`, { ...body, checkout }))).toEqual([
+    ['10', '10', '0'],
+  ]);
+  expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '4' });
+  expect(settledBy(await post(`${path}/execute`, body))).toEqual([['6', '10', '4']]);
 });
 
 test('a rate: credits are cut to the minor unit, and the rest stays', async () => {
@@ -176,7 +225,7 @@ describe('voiding returns the credits', () => {
   });
 });
 
-test('a draft and a preview use no credits', async () => {
+test('a draft uses no credits', async () => {
   const customer = await customerUsing('10');
   const wallet = await walletOf(customer);
   await topUp(wallet, '50');

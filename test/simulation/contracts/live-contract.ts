@@ -359,13 +359,10 @@ async function changesOf(
   ];
 }
 
-/**
- * How a change is settled: the rows of its invoice, or what is credited. Prepaid credits are applied when the invoice
- * is issued (billing 9.2), so its total is not compared.
- */
+/** How a change is settled: the rows of its invoice with the credits that pay it, or what is credited. */
 const settled = ({ changed_resources: { invoices } }: any): Facts =>
   (invoices as any[]).flatMap(({ action, amount, invoice }) =>
-    invoice === null ? [`${action} ${amount}`] : [action, ...exact(invoice)],
+    invoice === null ? [`${action} ${amount}`] : [action, ...exact(invoice), ...paid(invoice)],
   );
 
 /** What an invoice says, one text for each fact. */
@@ -396,6 +393,12 @@ const exact = (invoice: any): Facts => [
   `subtotal ${invoice.subtotal}`,
   `discount ${invoice.total_discount}`,
   `tax ${invoice.total_tax}`,
+];
+
+/** What is left to pay. The draft of a period uses no credits, so only invoices issued at once are compared. */
+const paid = (invoice: any): Facts => [
+  `credits ${invoice.total_prepaid_credits_applied}`,
+  `total ${invoice.total}`,
 ];
 
 function shown(invoice: any, { commitment }: Contract, isFinal: boolean): Facts {

@@ -53,7 +53,12 @@ export async function previewPlanChange(
 ): Promise<ChangedPlan> {
   const outcome = await rolledBack(deps, async (tx) => {
     const subscription = await lockSubscription(tx, caller.scope, id);
-    const how = { isPreview: true, at: isoTime(deps.clock.now()), ...(onSettled && { onSettled }) };
+    const how = {
+      isPreview: true,
+      isByCheckout: body.checkout != null,
+      at: isoTime(deps.clock.now()),
+      ...(onSettled && { onSettled }),
+    };
     return await request(tx, deps, caller, subscription, body, how);
   });
   return await answered(deps, caller, id, { ...outcome, checkout_session: null });
@@ -110,6 +115,7 @@ async function gateOf(
   const tried = await triedChange(tx, (inner, onSettled) =>
     request(inner, deps, caller, subscription, body, {
       isPreview: true,
+      isByCheckout: true,
       at: isoTime(deps.clock.now()),
       onSettled,
     }),
@@ -240,7 +246,7 @@ async function request(
   const settled = await settleChange(deps, tx, caller, operation, at);
   how.onSettled?.(settled);
   if (isPreview) {
-    const invoices = await previewedInvoices(tx, caller.scope, settled);
+    const invoices = await previewedInvoices(tx, caller.scope, settled, how);
     return {
       ...unscheduled,
       changed_resources: { ...NOTHING_CHANGED, line_items: lines, invoices },

@@ -6,11 +6,13 @@ import type {
   ChangedResources,
 } from '../../../../schemas/subscription-modify.ts';
 import type { LineItemRow } from '../../../../schemas/subscription.ts';
+import { withProjectedCredits } from '../../computing/projected-credits.ts';
 import { settledAnswers } from '../../invoices/answers.ts';
 import { transactionAnswer } from '../../credits/wallet-answers.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
 import type { SettledChange } from '../../proration/settle-change.ts';
 import type { WrittenChange } from '../../proration/write-change.ts';
+import type { How } from './change-gate.ts';
 
 export const NOTHING_CHANGED: ChangedResources = {
   line_items: [],
@@ -58,15 +60,19 @@ export const previewedSubscription = (
 ): ChangedResources['subscriptions'][number] =>
   changed.action === 'created' ? { ...changed, id: PREVIEW.created } : changed;
 
-/** The settlement of a previewed change. */
+/** The settlement of a previewed change, with the prepaid credits that would pay its invoice. */
 export async function previewedInvoices(
   db: Db,
   scope: Scope,
   change: SettledChange,
+  { at, isByCheckout = false }: Pick<How, 'at' | 'isByCheckout'>,
 ): Promise<ChangedInvoice[]> {
   if (change.invoice !== null) {
-    const invoice = { ...change.invoice.invoice, id: PREVIEW.invoice };
-    const lines = change.invoice.lines.map((line) => ({
+    const issued = isByCheckout
+      ? change.invoice
+      : await withProjectedCredits(db, scope, change.invoice, at);
+    const invoice = { ...issued.invoice, id: PREVIEW.invoice };
+    const lines = issued.lines.map((line) => ({
       ...line,
       id: PREVIEW.line,
       invoice_id: PREVIEW.invoice,

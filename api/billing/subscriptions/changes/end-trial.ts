@@ -12,6 +12,7 @@ import { runCommand } from '../../../conventions/command.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { computeInvoices, onlyComputed } from '../../computing/compute-invoices.ts';
+import { withProjectedCredits } from '../../computing/projected-credits.ts';
 import { applyGrants } from '../../grants/apply-grants.ts';
 import { settledAnswers } from '../../invoices/answers.ts';
 import { findLatestInvoice } from '../../records/subscription-invoice-repository.ts';
@@ -40,10 +41,11 @@ export async function previewTrialEnd(
     return await answerOf(deps, caller, ended, null);
   if (advance.target === null) return await answerOf(deps, caller, advance.after('0'), null);
   const options = { at, user_id: caller.user_id };
-  const { invoice, lines } = onlyComputed(
+  const computed = onlyComputed(
     await computeInvoices(deps, deps.pool, caller.scope, [advance.target], options),
   );
-  const next = advance.after(invoice.amount_due);
+  const { invoice, lines } = await withProjectedCredits(deps.pool, caller.scope, computed, at);
+  const next = advance.after(computed.invoice.amount_due);
   const shown = lines.length === 0 ? null : { invoice, lines, status: 'preview' };
   return await answerOf(deps, caller, next, shown);
 }

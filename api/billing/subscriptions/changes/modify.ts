@@ -57,7 +57,8 @@ export async function previewModification(
   const { pool } = deps;
   const changed_resources = await rolledBack(deps, async (tx) => {
     const locked = await lockSubscription(tx, caller.scope, id);
-    return await apply(tx, deps, caller, locked, body, previewing(deps));
+    const how = { ...previewing(deps), isByCheckout: body.checkout != null };
+    return await apply(tx, deps, caller, locked, body, how);
   });
   return {
     subscription: await modifiedSubscription(pool, caller.scope, id, embedAt(deps, body)),
@@ -154,7 +155,12 @@ async function gateOf(
   let association: AddonAssociationRow | null = null;
   const onAttached = (row: AddonAssociationRow) => void (association = row);
   const tried = await triedChange(tx, (inner, onSettled) =>
-    apply(inner, deps, caller, subscription, body, { ...previewing(deps), onSettled, onAttached }),
+    apply(inner, deps, caller, subscription, body, {
+      ...previewing(deps),
+      isByCheckout: true,
+      onSettled,
+      onAttached,
+    }),
   );
   const waiting = association as AddonAssociationRow | null;
   const session = await openChangeGate(tx, deps, caller, checkout!, tried.settled, {
@@ -247,7 +253,7 @@ async function apply(
         openEnd: subscription.current_period_end,
       });
       const invoices = isPreview
-        ? await previewedInvoices(tx, caller.scope, settled)
+        ? await previewedInvoices(tx, caller.scope, settled, how)
         : await written(tx, deps, caller, settled, { kind: type, subscription, at, paid });
       return { ...NOTHING_CHANGED, line_items, invoices };
     }
@@ -276,7 +282,7 @@ async function apply(
       how.onSettled?.(settled);
       const line_items = changedLines(swaps, { isPreview, openEnd: null });
       const invoices = isPreview
-        ? await previewedInvoices(tx, caller.scope, settled)
+        ? await previewedInvoices(tx, caller.scope, settled, how)
         : await written(tx, deps, caller, settled, { kind: type, subscription, at, paid });
       return { ...NOTHING_CHANGED, line_items, invoices };
     }

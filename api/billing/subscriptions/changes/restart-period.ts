@@ -41,15 +41,16 @@ export async function restartPeriod(
     change,
     proration_behavior,
   }: { readonly change: PlanChange; readonly proration_behavior: ProrationBehavior },
-  { at, isPreview, paid = null, onSettled }: How,
+  how: How,
 ): Promise<ChangedResources> {
   const { scope } = caller;
+  const { at, isPreview, paid = null, onSettled } = how;
   const next = restarted(subscription, change);
   const stored = await applyPlan(tx, deps, caller, next, change, { at, proration_behavior });
   const operation = { subscription, restarted: stored, swaps: change.swaps, proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);
   onSettled?.(settled);
-  const previewed = isPreview ? await previewedInvoices(tx, scope, settled) : null;
+  const previewed = isPreview ? await previewedInvoices(tx, scope, settled, how) : null;
   const written = await writeChange(tx, deps, caller, settled, {
     kind: 'plan_change',
     subscription: stored,
