@@ -90,11 +90,12 @@ const COPIED = [
   'wallet_transactions',
 ] as const;
 /**
- * What a copy has instead of the value of `made`, of the customer `c`. A copied id contains the end of the
- * customer's id, before its own end, which differs between two rows made in one millisecond.
+ * The id of a copy for the customer `c`: it contains the end of the customer's id, before its own end, which differs
+ * between two rows made in one millisecond.
  */
 const copiedId = (column: string) =>
   `overlay(made.${column} placing right(c.id, 6) from length(made.${column}) - 13)`;
+/** Columns in which a copy differs from the row `made` of the first customer. */
 const OF_COPY: Readonly<Record<string, string>> = {
   id: copiedId('id'),
   subscription_id: copiedId('subscription_id'),

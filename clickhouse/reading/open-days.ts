@@ -6,13 +6,13 @@ const ENVIRONMENTS_MAX = 10_000;
 /**
  * The last days of each environment that could not be read from sealed days: nearly always today, and after midnight
  * yesterday too. The next read of a few customers asks for their quarter hours together with all days, which saves a
- * round of two statements: 16 of the 69 ms of a wallet's balance (`bench/balance.ts`, two cores). A guess only: a read
- * whose open days are others asks for them as before.
+ * round of two statements: 16 of the 69 ms of a wallet's balance (`bench/balance.ts`, two cores). It is only a guess: a
+ * read with other open days asks for their quarter hours afterwards.
  */
 export class OpenDays {
   readonly #first = new Map<string, number>();
 
-  /** The day noted last and the next one, within the scope; null if there is none. */
+  /** The noted day and the day after it, cut to the scope; null if no day is noted or none is in the scope. */
   likely(scope: UsageScope): Range | null {
     const first = this.#first.get(keyOf(scope));
     if (first === undefined) return null;
@@ -21,7 +21,7 @@ export class OpenDays {
     return start < end ? { start, end } : null;
   }
 
-  /** Notes the open days of a read, in any order, not none. */
+  /** Notes the open days of a read, at least one, in any order. */
   note(scope: UsageScope, days: readonly number[]): void {
     if (this.#first.size >= ENVIRONMENTS_MAX) this.#first.clear();
     const last = Math.max(...days);

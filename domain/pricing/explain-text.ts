@@ -41,7 +41,7 @@ export function explainText(explanation: Explanation, reader: Reader = {}): stri
 /** A step of an explanation as text, with the rule that decides it; null where each line names its own. */
 export interface ExplainedStep extends StepText {
   readonly rule: string | null;
-  /** Of all amounts of the step; null if it has none, or if each names its own. */
+  /** Currency of the amounts of the step; null for a step without amounts, or whose amounts name their own. */
   readonly currency: string | null;
 }
 
@@ -63,7 +63,7 @@ function describeAll({ steps, currency }: Explanation, reader: Reader): Explaine
   }));
 }
 
-/** They are about quantities; a conversion names both of its currencies. */
+/** Steps about quantities, and the conversion, which names both of its currencies. */
 const WITHOUT_AMOUNTS: ReadonlySet<ExplanationStep['step']> = new Set([
   'usage', 'quantity', 'allowance', 'quota', 'conversion',
 ]); // prettier-ignore

@@ -9,7 +9,7 @@ export interface Reader {
   readonly timezone?: string;
   /** By id: the names of coupons, tax rates and wallets. An id without a name is printed itself. */
   readonly names?: ReadonlyMap<string, string>;
-  /** What stands before a rounded figure, one character: of the exact figure. Default: `≈`. */
+  /** Returns the character that stands before a rounded figure, given the exact one. Default: `≈`. */
   readonly mark?: (exact: string) => string;
 }
 

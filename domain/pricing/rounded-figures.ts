@@ -6,7 +6,7 @@ export interface RoundedFigure {
   readonly exact: string;
 }
 
-/** Characters without a meaning of their own: the nth stands for `≈` before the nth rounded figure. */
+/** Characters for private use (Unicode): the nth stands for `≈` before the nth rounded figure. */
 const FIRST = 0xe000;
 const COUNT = 0x1900;
 const FIGURE = /([\ue000-\uf8ff]-?\d[\d,]*(?:\.\d+)?)/;

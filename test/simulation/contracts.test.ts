@@ -1,5 +1,6 @@
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
-import { liveContract, offerCustomCurrency } from './contracts/live-contract.ts';
+import { liveContract } from './contracts/live-contract.ts';
+import { offerCustomCurrency } from './contracts/sign-contract.ts';
 
 /**
  * Contracts of random shape against a naive account of each of their invoices, and against the preview of each a

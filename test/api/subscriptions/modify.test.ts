@@ -397,6 +397,22 @@ describe('trial_end', () => {
     });
   });
 
+  test('now: credits pay the first paid invoice, as previewed', async () => {
+    const { subscription } = await subscribed('10', { trial_end: day('2026-04-20') });
+    await world.api.post('/v1/wallets', {
+      customer_id: subscription.customer_id,
+      currency: 'usd',
+      initial_credits_to_load: '30',
+      config: { allowed_price_types: ['ALL'] },
+    });
+    const body = { type: 'trial_end', trial_end_params: { action: 'immediate' } };
+    for (const command of ['preview', 'execute'] as const) {
+      const { body: answer } = await modify(subscription, command, body);
+      const [{ amount, invoice }] = answer.changed_resources.invoices;
+      expect([amount, invoice.total_prepaid_credits_applied]).toEqual(['170', '30']);
+    }
+  });
+
   test('400', async () => {
     const { subscription } = await subscribed();
     const body = { type: 'trial_end', trial_end_params: { action: 'immediate' } };

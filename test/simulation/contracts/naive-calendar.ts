@@ -114,3 +114,5 @@ export const cut = (time: Time, by: Time): Time | null => {
   const [start, end] = [Math.max(time.start, by.start), Math.min(time.end, by.end)];
   return start < end ? { start, end } : null;
 };
+
+export const iso = (at: number): string => new Date(at).toISOString();

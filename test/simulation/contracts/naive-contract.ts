@@ -1,5 +1,15 @@
 import { Decimal } from '../../../domain/money.ts';
 import {
+  FACTOR,
+  type Bill,
+  type Cadence,
+  type Contract,
+  type Fee,
+  type Row,
+  type Service,
+  type Use,
+} from './contract.ts';
+import {
   boundary,
   calendarAnchor,
   cellAt,
@@ -13,152 +23,7 @@ import {
   type Time,
   type Unit,
 } from './naive-calendar.ts';
-
-/**
- * A second, naive account of one contract: what each of its invoices says, row by row. It shares decimals with the
- * product and nothing else: its calendar is luxon's, and it goes through all usage for every sum.
- */
-
-export type Model =
-  | { readonly kind: 'flat'; readonly each: string }
-  | { readonly kind: 'package'; readonly size: number; readonly each: string }
-  | {
-      readonly kind: 'slab' | 'volume';
-      readonly tiers: readonly {
-        readonly upTo: number | null;
-        readonly each: string;
-        readonly flat: string;
-      }[];
-    };
-
-/** How often a price charges. */
-interface Cadence {
-  readonly unit: Unit;
-  readonly count: number;
-}
-
-export interface Fee extends Cadence {
-  readonly name: string;
-  readonly advance: boolean;
-  readonly quantity: number;
-  readonly model: Model;
-  /** From the second phase on; null: as before. */
-  readonly later: Model | null;
-}
-
-export interface LineCommitment {
-  readonly type: 'amount' | 'quantity';
-  readonly value: string;
-  readonly factor: string;
-  readonly trueUp: boolean;
-  /** In each window of the bucket. */
-  readonly windowed: boolean;
-  /** Null: in each charge period. */
-  readonly duration: Unit | null;
-}
-
-export interface Service extends Cadence {
-  readonly name: string;
-  readonly model: Model;
-  readonly later: Model | null;
-  readonly bucket: { readonly size: Bucket; readonly sum: boolean } | null;
-  readonly free: { readonly limit: number; readonly reset: Unit | 'NEVER' | null } | null;
-  readonly commitment: LineCommitment | null;
-}
-
-export interface Tax {
-  readonly percent: string;
-  readonly inclusive: boolean;
-}
-
-export interface Contract extends Cadence {
-  readonly zone: string;
-  readonly start: number;
-  readonly end: number | null;
-  readonly cycle: 'anniversary' | 'calendar';
-  /** Of an anniversary subscription, if it is not its start. */
-  readonly anchor: number | null;
-  readonly prorated: boolean;
-  readonly grouped: boolean;
-  readonly currency: 'usd' | 'jpy' | 'crx';
-  readonly fees: readonly Fee[];
-  readonly services: readonly Service[];
-  /** When the second phase begins. */
-  readonly phase: number | null;
-  readonly commitment: {
-    readonly value: string;
-    readonly factor: string;
-    readonly trueUp: boolean;
-    readonly duration: Unit | null;
-  } | null;
-  /** Percent off everything in the first periods; null periods: forever. */
-  readonly off: { readonly percent: number; readonly periods: number | null } | null;
-  readonly taxes: readonly Tax[];
-  /** Money of a prepaid wallet in the currency of the invoices. */
-  readonly credits: number;
-  /** How many periods are lived. */
-  readonly periods: number;
-}
-
-export interface Use {
-  readonly service: string;
-  readonly at: number;
-  readonly value: string;
-}
-
-export interface Row {
-  readonly name: string;
-  readonly kind: 'base' | 'overage' | 'true_up';
-  readonly start: number;
-  readonly end: number;
-  /** Null: not compared. */
-  readonly quantity: string | null;
-  readonly amount: string;
-}
-
-export interface Bill {
-  readonly period: Time;
-  readonly rows: readonly Row[];
-  readonly subtotal: string;
-  readonly discount: string;
-  readonly credits: string;
-  readonly tax: string;
-  readonly total: string;
-}
-
-/** Money of the custom currency `crx`. */
-export const FACTOR = '0.37';
-
-const zero = new Decimal(0);
-const total = (values: readonly Decimal[]) => values.reduce((sum, value) => sum.plus(value), zero);
-const positive = (value: Decimal) => Decimal.max(value, 0);
-
-export function rate(model: Model, quantity: Decimal): Decimal {
-  if (quantity.lte(0)) return zero;
-  switch (model.kind) {
-    case 'flat':
-      return quantity.times(model.each);
-    case 'package':
-      return new Decimal(model.each).times(quantity.div(model.size).ceil());
-    case 'volume': {
-      const tier = model.tiers.find(({ upTo }) => upTo === null || quantity.lte(upTo))!;
-      return quantity.times(tier.each).plus(tier.flat);
-    }
-    case 'slab': {
-      let sum = zero;
-      let from = 0;
-      for (const { upTo, each, flat } of model.tiers) {
-        if (quantity.lte(from)) break;
-        const units = Decimal.min(quantity, upTo ?? Infinity).minus(from);
-        sum = sum.plus(units.times(each)).plus(flat);
-        from = upTo ?? Infinity;
-      }
-      return sum;
-    }
-    default:
-      return model satisfies never;
-  }
-}
+import { committed, positive, rate, total, zero, type Outcome } from './naive-rating.ts';
 
 /** A part of a charge period for which a line has one price. */
 interface Part {
@@ -170,6 +35,10 @@ interface Part {
   readonly isLater: boolean;
 }
 
+/**
+ * A second, naive account of one contract: what each of its invoices says, row by row. It shares decimals with the
+ * product and nothing else: its calendar is luxon's, and it goes through all usage for every sum.
+ */
 export class Account {
   readonly #contract: Contract;
   readonly #uses: readonly Use[];
@@ -567,24 +436,3 @@ export class Account {
 }
 
 /** Unrounded. */
-interface Outcome {
-  readonly within: Decimal;
-  readonly overage: Decimal;
-  readonly trueUp: Decimal;
-}
-
-function committed(
-  usage: Decimal,
-  promised: Decimal,
-  before: Decimal,
-  { factor }: { readonly factor: string },
-  trueUp: boolean,
-): Outcome {
-  const left = positive(promised.minus(before));
-  const within = Decimal.min(usage, left);
-  return {
-    within,
-    overage: usage.minus(within).times(factor),
-    trueUp: trueUp ? left.minus(within) : zero,
-  };
-}

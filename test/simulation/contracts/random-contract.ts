@@ -1,15 +1,8 @@
 import { luxonInstant } from '../../support/second-calendar.ts';
 import type { Random } from '../../support/random.ts';
 import { MONTHS, roughDays, type Bucket, type Unit } from './naive-calendar.ts';
-import {
-  Account,
-  type Contract,
-  type Fee,
-  type LineCommitment,
-  type Model,
-  type Service,
-  type Use,
-} from './naive-contract.ts';
+import type { Contract, Fee, LineCommitment, Model, Service, Use } from './contract.ts';
+import { Account } from './naive-contract.ts';
 
 const DAY = 86_400_000;
 const ZONES = [

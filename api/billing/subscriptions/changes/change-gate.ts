@@ -17,7 +17,7 @@ import { insertInvoices } from '../../records/invoice-repository.ts';
 /** How a change of a subscription is made. */
 export interface How {
   readonly isPreview: boolean;
-  /** A checkout session pays for it: its amount is what no credits are used for (money 11.6). */
+  /** A checkout session pays for the change, so its invoice uses no credits (money 11.6). */
   readonly isByCheckout?: boolean;
   /** When it was asked for. */
   readonly at: string;
