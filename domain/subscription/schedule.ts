@@ -103,6 +103,23 @@ export function longerPeriodAt(subscription: ScheduledSubscription, at: Instant)
   return { start: found.start, end: earlierOf(found.end, end_date) };
 }
 
+/** The end of the running period, not cut by the end of the subscription. */
+export function uncutPeriodEnd(
+  subscription: ScheduledSubscription & { readonly current_period_end: Instant },
+): Instant {
+  const {
+    current_period_start: start,
+    current_period_end,
+    end_date,
+    billing_anchor,
+  } = subscription;
+  if (end_date === null || current_period_end < end_date) return current_period_end;
+  const isLonger = subscription.earlier_anchors.some(({ until }) => until === start);
+  if (isLonger && billing_anchor > start) return billing_anchor;
+  const schedule = { ...paidSchedule(subscription), end_date: null };
+  return periodContaining(schedule, start)?.end ?? current_period_end;
+}
+
 /** A billing period in a part of a time, with the schedule that the periods of the part follow. */
 export interface ScheduledPeriod {
   readonly schedule: BillingSchedule;

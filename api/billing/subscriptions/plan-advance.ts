@@ -5,8 +5,13 @@ import { openingStatus } from '../../../domain/subscription/activation.ts';
 import { cancelledAt, dueEnd } from '../../../domain/subscription/cancellation.ts';
 import { dueAction, dueAt } from '../../../domain/subscription/due.ts';
 import { resume, resumedPeriod } from '../../../domain/subscription/pause.ts';
-import { anchorsBefore, paidSchedule } from '../../../domain/subscription/schedule.ts';
+import {
+  anchorsBefore,
+  paidSchedule,
+  uncutPeriodEnd,
+} from '../../../domain/subscription/schedule.ts';
 import { periodContaining } from '../../../domain/time/billing-periods.ts';
+import { earlierOf } from '../../../domain/time/instant.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import {
@@ -116,13 +121,18 @@ function resuming(subscription: SubscriptionRow, at: string): Advance {
     starts_new_period,
     shift_ms: _,
     ...period
-  } = resumedPeriod(subscription, { pause_start: subscription.pause_at! }, at);
+  } = resumedPeriod(
+    { ...subscription, current_period_end: uncutPeriodEnd(subscription) },
+    { pause_start: subscription.pause_at! },
+    at,
+  );
   const { pause_record_status: __, ...states } = resume(subscription.subscription_status, 'active');
   const { billing_anchor, current_period_start } = period;
   const earlier_anchors = anchorsBefore(subscription, billing_anchor, current_period_start);
   const moved: SubscriptionRow = {
     ...subscription,
     ...period,
+    current_period_end: earlierOf(period.current_period_end, subscription.end_date),
     earlier_anchors,
     ...NO_PAUSE,
     ...states,

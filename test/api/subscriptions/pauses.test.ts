@@ -416,6 +416,32 @@ describe('a pause on a calendar with prorations (billing 12.4)', () => {
 });
 
 describe('the end of a subscription', () => {
+  test.each([
+    ['in the time that the pause adds', '2026-02-06', '6', 'Support 1 8.39 01-01..02-06'],
+    ['in the period itself', '2026-01-29', '0', 'Support 1 5.81 01-01..01-29'],
+  ])('a period that a pause made longer ends with it: %s', async (_, end, units, support) => {
+    const { subscription, use } = await sold({
+      ...{ end_date: day(end), proration_behavior: 'create_prorations' },
+    });
+    await use('2026-02-05', '6');
+    for (const [from, until] of [['2026-01-03', '2026-01-08'], ['2026-01-11', '2026-01-16']] as const) {
+      await at(from);
+      await post(subscription, 'pause', { pause_end: day(until) });
+      await at(until);
+    } // prettier-ignore
+    expect(await read(subscription)).toMatchObject({
+      ...{ current_period_end: day(end), billing_anchor: day('2026-02-11') },
+    });
+    await at(end);
+    expect(await read(subscription)).toMatchObject({
+      ...{ subscription_status: 'cancelled', end_date: day(end) },
+    });
+    expect((await invoicesOf(subscription))[1]).toEqual([
+      ...['SUBSCRIPTION_CYCLE', support],
+      `Calls ${units} ${units} 01-01..${end.slice(5)}`,
+    ]);
+  });
+
   test('a cancellation while paused ends the pause; its usage stays free', async () => {
     const { subscription, use } = await sold();
     await use('2026-01-12', '100');
