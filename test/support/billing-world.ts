@@ -29,6 +29,8 @@ export interface BillingWorld {
   cancelUnpaid(): Promise<JobReport | null>;
   collect(): Promise<JobReport | null>;
   reconcile(): Promise<JobReport | null>;
+  /** Any job, by its name. */
+  run(name: string): Promise<JobReport | null>;
   /** Advances a test clock to a time, and runs the job until that has ended. Answers the clock. */
   advance(clock: { readonly id: string }, to: string): Promise<any>;
   /** Runs the job that moves test clocks. */
@@ -56,15 +58,16 @@ export async function startBillingWorld(): Promise<BillingWorld> {
     tick += 60_000;
     return await runJob(runner, job, deps, new Date(tick).toISOString());
   };
-  const advanceClocks = () =>
+  const runNamed = (job: string) =>
     run(
-      ALL_JOBS.find(({ name }) => name === 'advance-test-clocks')!,
+      ALL_JOBS.find(({ name }) => name === job)!,
       {
         ...api.deps,
         readLogHeads,
         streamWaitMs: 300,
       } as JobDeps,
     );
+  const advanceClocks = () => runNamed('advance-test-clocks');
   return Object.assign(world, {
     api,
     catalog: catalogOf(api),
@@ -82,6 +85,7 @@ export async function startBillingWorld(): Promise<BillingWorld> {
     notifyOverdue: () => run(notifyOverdueInvoices, api.deps),
     recomputeDrafts: () => run(recomputeDraftInvoices, api.deps),
     advanceClocks,
+    run: runNamed,
     async advance(clock: { readonly id: string }, to: string) {
       const asked = await api.post(`/v1/test-clocks/${clock.id}/advance`, { to });
       if (asked.status !== 202) throw new Error(JSON.stringify(asked.body));

@@ -98,6 +98,22 @@ test('a new subscription has its credits at once, missed periods too, in a walle
   ]);
 });
 
+test('credits that are given at the creation come after the opening invoice (money 5.2.1)', async () => {
+  const customer = await catalog.customer();
+  const wallet = await api.post('/v1/wallets', {
+    ...{ customer_id: customer.id, currency: 'usd', wallet_type: 'PRE_PAID' },
+    ...{ config: { allowed_price_types: ['ALL'] }, initial_credits_to_load: '0.25' },
+  });
+  expect(wallet.status).toBe(200);
+  const subscription = await catalog.subscribe(customer, await planWithFee(), {
+    credit_grants: [once()],
+  });
+  expect(subscription.latest_invoice).toMatchObject({
+    ...{ total_prepaid_credits_applied: '0.25', total: '0.75' },
+  });
+  expect(await walletsOf(customer)).toMatchObject([{ balance: '10' }]);
+});
+
 test('the job gives each period once, however often it runs', async () => {
   const { customer, subscription } = await subscribed([grant()]);
   await runAt('2026-11-30T23:59:00.000Z');

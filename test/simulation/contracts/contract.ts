@@ -1,4 +1,17 @@
+import type { Decimal } from '../../../domain/money.ts';
 import type { Bucket, Time, Unit } from './naive-calendar.ts';
+
+/** What is special about a contract; kinds take turns over the seeds. */
+export const KINDS = [
+  'plain',
+  'pauses',
+  'addons',
+  'grants',
+  'families',
+  'units',
+  'windows',
+] as const;
+export type Kind = (typeof KINDS)[number];
 
 export type Model =
   | { readonly kind: 'flat'; readonly each: string }
@@ -18,8 +31,13 @@ export interface Cadence {
   readonly count: number;
 }
 
-export interface Fee extends Cadence {
+/** The time of a line. Null: as long as the contract. */
+export interface Line extends Cadence {
   readonly name: string;
+  readonly during: Time | null;
+}
+
+export interface Fee extends Line {
   readonly advance: boolean;
   readonly quantity: number;
   readonly model: Model;
@@ -38,11 +56,12 @@ export interface LineCommitment {
   readonly duration: Unit | null;
 }
 
-export interface Service extends Cadence {
-  readonly name: string;
+export interface Service extends Line {
   readonly model: Model;
   readonly later: Model | null;
-  readonly bucket: { readonly size: Bucket; readonly sum: boolean } | null;
+  /** The greatest value counts, otherwise the sum. */
+  readonly max: boolean;
+  readonly bucket: { readonly size: Bucket } | null;
   readonly free: { readonly limit: number; readonly reset: Unit | 'NEVER' | null } | null;
   readonly commitment: LineCommitment | null;
 }
@@ -52,7 +71,47 @@ export interface Tax {
   readonly inclusive: boolean;
 }
 
+/** A time in which nothing is billed. */
+export interface Pause extends Time {
+  readonly mode: 'immediate' | 'scheduled' | 'period_end';
+  /** It ends by a request, not at a time that was said at its start. */
+  readonly byHand: boolean;
+}
+
+/** Credits that the plan or the subscription gives. */
+export interface Grant {
+  readonly credits: string;
+  /** Money of one credit. */
+  readonly rate: string;
+  /** Null: once. */
+  readonly every: Cadence | null;
+  readonly expires:
+    'NEVER' | 'BILLING_CYCLE' | { readonly unit: 'DAY' | 'WEEK' | 'MONTH'; readonly count: number };
+  readonly priority: number | null;
+}
+
+/** One instance of an addon. */
+export interface Addon {
+  readonly fees: readonly Fee[];
+  readonly services: readonly Service[];
+  readonly quantity: number;
+  readonly attached: number;
+  /** It ends with the period in which it is attached. */
+  readonly once: boolean;
+  readonly detached: { readonly at: number; readonly now: boolean } | null;
+  /** Whether its attachment and its end are prorated. Null: as the contract. */
+  readonly prorated: boolean | null;
+}
+
+/** A customer who uses the subscription of another one. */
+export interface Member {
+  /** Null: from the start. */
+  readonly joins: number | null;
+  readonly leaves: number | null;
+}
+
 export interface Contract extends Cadence {
+  readonly kind: Kind;
   readonly zone: string;
   readonly start: number;
   readonly end: number | null;
@@ -66,6 +125,8 @@ export interface Contract extends Cadence {
   readonly services: readonly Service[];
   /** When the second phase begins. */
   readonly phase: number | null;
+  /** In order of time. */
+  readonly pauses: readonly Pause[];
   readonly commitment: {
     readonly value: string;
     readonly factor: string;
@@ -77,11 +138,23 @@ export interface Contract extends Cadence {
   readonly taxes: readonly Tax[];
   /** Money of a prepaid wallet in the currency of the invoices. */
   readonly credits: number;
+  readonly addons: readonly Addon[];
+  /** Prices are in a price unit. */
+  readonly inUnits: boolean;
+  /** Their usage counts like that of the customer. */
+  readonly members: readonly Member[];
+  /** Another customer pays the invoices, with taxes and credits of its own. */
+  readonly isDelegated: boolean;
+  readonly grants: readonly Grant[];
+  /** The plan has the grants; otherwise the request for the subscription. */
+  readonly grantsOfPlan: boolean;
   /** How many periods are lived. */
   readonly periods: number;
 }
 
 export interface Use {
+  /** 0: the customer; then the members, or the customer who pays. */
+  readonly by: number;
   readonly service: string;
   readonly at: number;
   readonly value: string;
@@ -97,9 +170,35 @@ export interface Row {
   readonly amount: string;
 }
 
-export interface Bill {
+/** A row with what its invoice charges for it. */
+export interface BilledRow extends Row {
+  readonly net: Decimal;
+  /** Its part of the exclusive tax, not rounded. */
+  readonly tax: Decimal;
+}
+
+export type Reason = 'SUBSCRIPTION_CREATE' | 'SUBSCRIPTION_CYCLE' | 'SUBSCRIPTION_UPDATE';
+
+/** The rows of an invoice, in the currency of the contract. */
+export interface Draft {
+  readonly reason: Reason;
   readonly period: Time;
+  /** When it is drafted, and when it is final. */
+  readonly drafted: number;
+  readonly issued: number;
   readonly rows: readonly Row[];
+}
+
+/** Money that comes into the prepaid wallet, in the currency of the invoices. */
+export interface Block {
+  readonly at: number;
+  readonly amount: string;
+  /** Lower ones are used first; null: last. */
+  readonly priority: number | null;
+  readonly expiry: number | null;
+}
+
+export interface Sums {
   readonly subtotal: string;
   readonly discount: string;
   readonly credits: string;
@@ -107,5 +206,15 @@ export interface Bill {
   readonly total: string;
 }
 
+export interface Bill extends Draft, Sums {
+  readonly rows: readonly BilledRow[];
+}
+
 /** Money of the custom currency `crx`. */
 export const FACTOR = '0.37';
+
+/** Price units by their currency. */
+export const PRICE_UNITS = {
+  usd: { code: 'tok', rate: '0.913' },
+  jpy: { code: 'pts', rate: '1.7' },
+} as const;

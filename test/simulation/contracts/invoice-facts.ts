@@ -1,5 +1,5 @@
 import { Decimal } from '../../../domain/money.ts';
-import type { Bill, Contract, Row } from './contract.ts';
+import type { Contract, Draft, Row, Sums } from './contract.ts';
 import { iso } from './naive-calendar.ts';
 
 /** How a change is settled: the rows of its invoice with the credits that pay it, or what is credited. */
@@ -44,8 +44,8 @@ const paid = (invoice: any): Facts => [
   `total ${invoice.total}`,
 ];
 
-/** What an invoice says, as the naive account says it. With `isFinal` also what is left to pay. */
-export function shown(invoice: any, { commitment }: Contract, isFinal: boolean): Facts {
+/** What an invoice says, as the naive account says it. */
+export function shown(invoice: any, { commitment }: Contract): Facts {
   const rows = (invoice.line_items as any[]).map((row): Row => ({
     name: row.display_name.replace(/ (\(Overage\)|True Up)$/, ''),
     kind: row.kind ?? 'base',
@@ -62,21 +62,18 @@ export function shown(invoice: any, { commitment }: Contract, isFinal: boolean):
     ...{ start: Date.parse(invoice.period_start), end: Date.parse(invoice.period_end) },
     amount: usage.reduce((sum, { amount }) => sum.plus(amount), new Decimal(0)).toFixed(),
   };
-  return factsOf(
-    {
-      rows: isPooled ? [...rows.filter((row) => !usage.includes(row)), pooled] : rows,
-      subtotal: invoice.subtotal,
-      discount: invoice.total_discount,
-      tax: invoice.total_tax,
-      credits: invoice.total_prepaid_credits_applied,
-      total: invoice.total,
-    },
-    isFinal,
-  );
+  return factsOf({
+    rows: isPooled ? [...rows.filter((row) => !usage.includes(row)), pooled] : rows,
+    subtotal: invoice.subtotal,
+    discount: invoice.total_discount,
+    tax: invoice.total_tax,
+    credits: invoice.total_prepaid_credits_applied,
+    total: invoice.total,
+  });
 }
 
-/** What a bill of the naive account says. With `isFinal` also what is left to pay. */
-export function factsOf(bill: Omit<Bill, 'period'>, isFinal: boolean): Facts {
+/** What a bill of the naive account says. */
+export function factsOf(bill: Sums & Pick<Draft, 'rows'>): Facts {
   const plain = (text: string) => new Decimal(text).toFixed();
   return [
     ...bill.rows.map(({ name, kind, start, end, quantity, amount }) =>
@@ -89,6 +86,7 @@ export function factsOf(bill: Omit<Bill, 'period'>, isFinal: boolean): Facts {
     `subtotal ${plain(bill.subtotal)}`,
     `discount ${plain(bill.discount)}`,
     `tax ${plain(bill.tax)}`,
-    ...(isFinal ? [`credits ${plain(bill.credits)}`, `total ${plain(bill.total)}`] : []),
+    `credits ${plain(bill.credits)}`,
+    `total ${plain(bill.total)}`,
   ];
 }

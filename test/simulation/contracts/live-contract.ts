@@ -1,19 +1,27 @@
 import type { BillingWorld } from '../../support/billing-world.ts';
 import { createRandom } from '../../support/random.ts';
-import type { Contract } from './contract.ts';
+import type { Bill, Contract, Kind } from './contract.ts';
 import { beside, exact, factsOf, settled, shown, type Facts } from './invoice-facts.ts';
 import { iso } from './naive-calendar.ts';
-import { Account } from './naive-contract.ts';
+import { grantTimes } from './naive-grants.ts';
+import { Account, GRACE_MS } from './naive-contract.ts';
 import { randomContract, randomUses } from './random-contract.ts';
 import { ok, priceOf, signContract } from './sign-contract.ts';
 
-/** Drafts of usage are final so long after their period. */
-const GRACE_MS = 7_200_000;
+/** What happens at an instant; of steps at one instant the first one that was added is first. */
+interface Step {
+  readonly at: number;
+  readonly run: () => Promise<unknown>;
+}
 
 /** What differs, in words; empty: every invoice is as the naive account says, and as its preview said. */
-export async function liveContract(world: BillingWorld, seed: number): Promise<object[]> {
+export async function liveContract(
+  world: BillingWorld,
+  seed: number,
+  kind: Kind,
+): Promise<object[]> {
   const random = createRandom(seed);
-  const contract = randomContract(random);
+  const contract = randomContract(random, kind);
   const uses = randomUses(random, contract);
   const account = new Account(contract, uses);
   const differences: object[] = [];
@@ -23,36 +31,32 @@ export async function liveContract(world: BillingWorld, seed: number): Promise<o
   };
 
   world.api.clock.set(iso(contract.start));
-  const { customer, subscription } = await signContract(world, contract, uses, `c${seed}`);
+  const signed = await signContract(world, contract, uses, `c${seed}`);
+  const { customer, subscription } = signed;
   const bills = account.bills();
-  const opened = await invoicesOf(world, subscription);
-  const hasOpening = bills[0]!.rows.length > 0;
-  note(
-    'opening',
-    hasOpening ? factsOf(bills[0]!, false) : null,
-    opened[0] === undefined ? null : shown(opened[0], contract, false),
-  );
-  for (const bill of bills.slice(1)) {
-    const { start, end } = bill.period;
-    world.api.clock.set(iso(end - 1));
-    const previewed = await ok(world, '/invoices/preview', { subscription_id: subscription.id });
-    world.api.clock.set(iso(end));
-    await world.close();
-    const drafted = await cycleOf(world, subscription, start);
-    note(`preview of ${iso(start)}`, drafted === null ? null : exact(drafted), exact(previewed));
-    world.api.clock.set(iso(end + GRACE_MS));
-    await world.finalize();
-    const issued = await cycleOf(world, subscription, start);
-    note(
-      `invoice of ${iso(start)}`,
-      factsOf(bill, true),
-      issued === null ? null : shown(issued, contract, true),
-    );
-    if (issued?.invoice_status === 'DRAFT')
-      note(`status of ${iso(start)}`, ['FINALIZED'], ['DRAFT']);
+  const steps = [
+    ...changeSteps(world, contract, account, subscription),
+    ...addonSteps(world, contract, signed, note),
+    ...familySteps(world, contract, signed),
+    ...grantSteps(world, contract, bills),
+    ...bills.flatMap((bill) => billSteps(world, contract, subscription, bill, note)),
+  ].sort((left, right) => left.at - right.at);
+  for (const { at, run } of steps) {
+    world.api.clock.set(iso(at));
+    await run();
+  }
+  const invoices = await invoicesOf(world, subscription);
+  for (const [index, bill] of bills.entries()) {
+    const found = billed(invoices, bill, bills.slice(0, index));
+    const hasRows = bill.rows.length > 0 || (found !== null && found.line_items.length > 0);
+    const what = `${bill.reason} of ${iso(bill.period.start)}`;
+    if (!hasRows) continue;
+    note(what, factsOf(bill), found === null ? null : shown(found, contract));
+    if (found?.invoice_status === 'DRAFT') note(`status of ${what}`, ['FINALIZED'], ['DRAFT']);
   }
   const running = account.periods[contract.periods];
-  if (running !== undefined && contract.phase === null) {
+  const isQuiet = contract.pauses.every(({ end }) => running !== undefined && end <= running.start);
+  if (running !== undefined && contract.phase === null && isQuiet) {
     // Usage of the period before is final; a change of the running one is billed at once.
     world.api.clock.set(iso(Math.floor((running.start + running.end) / 2) + GRACE_MS / 2));
     for (const [what, path, body] of await changesOf(world, contract, subscription)) {
@@ -73,6 +77,147 @@ export async function liveContract(world: BillingWorld, seed: number): Promise<o
     : [{ seed, contract: JSON.stringify(contract) }, ...differences];
 }
 
+/** The preview of a cycle a millisecond before it is billed, the billing, and the end of its grace time. */
+function billSteps(
+  world: BillingWorld,
+  { pauses }: Contract,
+  subscription: { id: string },
+  { reason, period, drafted, issued }: Bill,
+  note: (what: string, expected: Facts | null, found: Facts | null) => void,
+): Step[] {
+  if (reason !== 'SUBSCRIPTION_CYCLE') return [];
+  let previewed: Facts | null = null;
+  const isPaused = pauses.some(({ start, end }) => start < drafted && drafted <= end);
+  const preview = async () => {
+    previewed = exact(await ok(world, '/invoices/preview', { subscription_id: subscription.id }));
+  };
+  const close = async () => {
+    await world.close();
+    if (previewed === null) return;
+    const found = await cycleOf(world, subscription, period.start);
+    note(`preview of ${iso(period.start)}`, found === null ? null : exact(found), previewed);
+  };
+  return [
+    ...(isPaused ? [] : [{ at: drafted - 1, run: preview }]),
+    { at: drafted, run: close },
+    { at: issued, run: () => world.finalize() },
+  ];
+}
+
+/** What is asked for while the contract runs. */
+function changeSteps(
+  world: BillingWorld,
+  { pauses }: Contract,
+  account: Account,
+  { id }: { id: string },
+): Step[] {
+  const path = `/subscriptions/${id}`;
+  return pauses.flatMap(({ mode, start, end, byHand }, index): Step[] => {
+    const before = Math.max(
+      account.periods.findLast((period) => period.start < start)!.start,
+      (pauses[index - 1]?.end ?? 0) + 1,
+    );
+    const body = {
+      pause_mode: mode,
+      ...(mode === 'scheduled' ? { pause_start: iso(start) } : {}),
+      ...(byHand ? {} : { pause_end: iso(end) }),
+    };
+    const asked = mode === 'immediate' ? start : Math.floor((before + start) / 2);
+    return [
+      { at: asked, run: () => ok(world, `${path}/pause`, body) },
+      ...(mode === 'scheduled' ? [{ at: start, run: () => world.close() }] : []),
+      { at: end, run: () => (byHand ? ok(world, `${path}/resume`, {}) : world.close()) },
+    ];
+  });
+}
+
+/** Addons are attached and detached, each as its preview said. */
+function addonSteps(
+  world: BillingWorld,
+  contract: Contract,
+  { subscription, addons }: Awaited<ReturnType<typeof signContract>>,
+  note: (what: string, expected: Facts | null, found: Facts | null) => void,
+): Step[] {
+  const path = `/subscriptions/${subscription.id}`;
+  const change = async (what: string, addon_params: object) => {
+    const previewed = await ok(world, `${path}/modify/preview`, { type: 'addon', addon_params });
+    const executed = await ok(world, `${path}/modify/execute`, { type: 'addon', addon_params });
+    note(what, settled(executed), settled(previewed));
+  };
+  return contract.addons.flatMap(({ attached, detached, once, quantity, prorated }, index) => {
+    const addon_id = addons[index]!.id;
+    const proration =
+      prorated === null ? {} : { proration_behavior: prorated ? 'create_prorations' : 'none' };
+    const attach = () =>
+      change(`addon ${index} is attached`, {
+        action: 'add',
+        add: {
+          ...{ addon_id, quantity: String(quantity), ...proration },
+          ...(once ? { cadence: 'onetime' } : {}),
+        },
+      });
+    const detach = async () => {
+      const associations = await world.api.get(`/v1${path}/addons/associations`);
+      const own = (associations.body.items ?? associations.body).find(
+        (one: any) => one.addon_id === addon_id,
+      );
+      await change(`addon ${index} is detached`, {
+        action: 'remove',
+        remove: {
+          ...{ addon_association_id: own.id, ...proration },
+          ...(detached!.now ? { effective_date: iso(detached!.at) } : {}),
+        },
+      });
+    };
+    return [
+      { at: attached, run: attach },
+      ...(detached === null ? [] : [{ at: detached.at, run: detach }]),
+    ];
+  });
+}
+
+/** Customers join and leave. */
+function familySteps(
+  world: BillingWorld,
+  { members }: Contract,
+  { subscription, others }: Awaited<ReturnType<typeof signContract>>,
+): Step[] {
+  const modify = (inheritance_params: object) =>
+    ok(world, `/subscriptions/${subscription.id}/modify/execute`, {
+      ...{ type: 'inheritance', inheritance_params },
+    });
+  return members.flatMap(({ joins, leaves }, index): Step[] => {
+    const ids = [others[index]!.external_id];
+    const join = { external_customer_ids_to_inherit_subscription: ids };
+    const leave = { action: 'remove', external_customer_ids_to_remove: ids };
+    return [
+      ...(joins === null ? [] : [{ at: joins, run: () => modify(join) }]),
+      ...(leaves === null ? [] : [{ at: leaves, run: () => modify(leave) }]),
+    ];
+  });
+}
+
+/** Credits are given when they are due, and written off at the same times. */
+function grantSteps(world: BillingWorld, contract: Contract, bills: readonly Bill[]): Step[] {
+  const until = bills.at(-1)!.issued;
+  const times = new Set(contract.grants.flatMap((grant) => grantTimes(contract, grant, until)));
+  const run = async () => {
+    await world.run('apply-credit-grants');
+    await world.run('expire-credits');
+  };
+  return [...times].map((at) => ({ at, run }));
+}
+
+/** The invoice of a bill: that of its period, or the next one of its reason. */
+function billed(invoices: readonly any[], bill: Bill, earlier: readonly Bill[]): any {
+  const ofReason = invoices
+    .filter(({ billing_reason }) => billing_reason === bill.reason)
+    .sort((left, right) => (left.created_at < right.created_at ? -1 : 1));
+  if (bill.reason !== 'SUBSCRIPTION_CYCLE')
+    return ofReason[earlier.filter(({ reason }) => reason === bill.reason).length] ?? null;
+  return ofReason.find(({ period_start }) => period_start === iso(bill.period.start)) ?? null;
+}
+
 async function invoicesOf(world: BillingWorld, { id }: { id: string }): Promise<any[]> {
   const found = await ok(world, '/invoices/search', { subscription_id: id, limit: 1000 });
   return found.items;
@@ -90,7 +235,7 @@ async function cycleOf(world: BillingWorld, of: { id: string }, start: number): 
 /** A change of the quantity of each advance fee, then one of the plan: what, where and how. */
 async function changesOf(
   world: BillingWorld,
-  { currency, unit, count, fees }: Contract,
+  { currency, unit, count, fees, members, isDelegated }: Contract,
   { id }: { id: string },
 ): Promise<[what: string, path: string, body: object][]> {
   const plan = await world.catalog.plan();
@@ -113,6 +258,15 @@ async function changesOf(
     ...(line_items.length === 0
       ? []
       : [['change of quantities', `${path}/modify`, modify] as [string, string, object]]),
-    ['change of plan', `${path}/change/v2`, { target_plan_id: plan.id }],
+    // Only a subscription that stands alone changes its plan.
+    ...(isDelegated || members.length > 0
+      ? []
+      : [
+          ['change of plan', `${path}/change/v2`, { target_plan_id: plan.id }] as [
+            string,
+            string,
+            object,
+          ],
+        ]),
   ];
 }

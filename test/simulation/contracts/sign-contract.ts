@@ -1,6 +1,15 @@
 import type { BillingWorld } from '../../support/billing-world.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
-import { FACTOR, type Contract, type Fee, type Model, type Service, type Use } from './contract.ts';
+import {
+  FACTOR,
+  PRICE_UNITS,
+  type Contract,
+  type Fee,
+  type Grant,
+  type Model,
+  type Service,
+  type Use,
+} from './contract.ts';
 import { iso } from './naive-calendar.ts';
 
 /** Sells the contract to a new customer: its catalog, what was paid ahead, and its usage, which is already counted. */
@@ -14,19 +23,35 @@ export async function signContract(
   const plan = await catalog.plan();
   const fees = await each(contract.fees, (fee) => sellFee(world, plan, contract, fee));
   const meters = new Map<string, { id: string }>();
-  const services = await each(contract.services, async (service) => {
-    const isMax = service.bucket?.sum === false;
+  const sell = async (service: Service, owner: Owner) => {
     const meter = await catalog.meter(
-      { type: isMax ? 'MAX' : 'SUM', field: 'v' },
+      { type: service.max ? 'MAX' : 'SUM', field: 'v' },
       { name: service.name },
     );
     meters.set(service.name, meter);
-    if (service.free !== null) await grant(world, plan, meter, service.free);
-    return await sellService(world, plan, meter, contract, service);
+    if (service.free !== null) await grant(world, owner, meter, service.free);
+    return await sellService(world, owner, meter, contract, service);
+  };
+  const services = await each(contract.services, (service) => sell(service, plan));
+  const addons = await each(contract.addons, async (addon, index) => {
+    const code = `${name}-addon-${index}`;
+    const { id } = await ok(world, '/addons', { name: code, lookup_key: code });
+    const owner = { id, entity_type: 'ADDON' };
+    await each(addon.fees, (fee) => sellFee(world, owner, contract, fee));
+    await each(addon.services, (service) => sell(service, owner));
+    return owner;
   });
   await completeBackfills(api.pool);
   const customer = await catalog.customer({ external_id: name });
-  if (contract.credits > 0) await payAhead(world, customer, contract);
+  const others = await each(contract.isDelegated ? [null] : contract.members, (_, index) =>
+    catalog.customer({ external_id: `${name}-${index + 1}` }),
+  );
+  const payer = contract.isDelegated ? others[0]! : customer;
+  if (contract.credits > 0) await payAhead(world, payer, contract);
+  const grants = contract.grants.map((grant, index) => grantOf(grant, `Grant ${index}`));
+  if (contract.grantsOfPlan)
+    for (const grant of grants)
+      await ok(world, '/creditgrants', { ...grant, scope: 'PLAN', plan_id: plan.id });
   const taxes = await each(contract.taxes, async ({ percent, inclusive }, index) => {
     const code = `${name}-${index}`;
     await ok(world, '/taxes/rates', {
@@ -37,6 +62,7 @@ export async function signContract(
       tax_behavior: inclusive ? 'inclusive' : 'exclusive',
     };
   });
+  if (contract.isDelegated) for (const tax of taxes) await taxCustomer(world, payer, contract, tax);
   const { off, commitment } = contract;
   const coupon =
     off === null
@@ -47,10 +73,12 @@ export async function signContract(
             ? { cadence: 'forever' }
             : { cadence: 'repeated', duration_in_periods: off.periods }),
         });
-  for (const { name: service } of contract.services) {
-    const own = uses.filter((use) => use.service === service);
-    const events = own.map(({ at, value }) => ({ at: iso(at), value }));
-    if (events.length > 0) await usage.useAll(meters.get(service)!, customer, events);
+  for (const service of meters.keys()) {
+    for (const [by, user] of [customer, ...others].entries()) {
+      const own = uses.filter((use) => use.service === service && use.by === by);
+      const events = own.map(({ at, value }) => ({ at: iso(at), value }));
+      if (events.length > 0) await usage.useAll(meters.get(service)!, user, events);
+    }
   }
   const seats = contract.fees.map(({ quantity }, index) => ({
     price_id: fees[index]!.id,
@@ -66,13 +94,14 @@ export async function signContract(
     line_item_grouping: contract.grouped ? 'per_billing_period' : 'per_charge_period',
     include_price_ids: [...fees, ...services].map(({ id }) => id),
     override_line_items: seats,
-    line_item_commitments: Object.fromEntries(
-      contract.services.flatMap((service, index) =>
-        service.commitment === null ? [] : [[services[index]!.id, committed(service.commitment)]],
-      ),
-    ),
+    line_item_commitments: commitmentsOf(contract.services, services),
     coupons: coupon === null ? [] : [coupon.id],
-    tax_rate_overrides: taxes,
+    // Of a customer who pays for another one, those of the payer count.
+    tax_rate_overrides: contract.isDelegated ? [] : taxes,
+    ...(contract.grants.length === 0 || contract.grantsOfPlan
+      ? {}
+      : { credit_grants: grants.map((grant) => ({ ...grant, scope: 'SUBSCRIPTION' })) }),
+    ...familyOf(contract, others),
     ...(commitment === null
       ? {}
       : {
@@ -83,32 +112,73 @@ export async function signContract(
         }),
     ...(contract.phase === null ? {} : { phases: phasesOf(contract, fees, services) }),
   });
-  return { customer, subscription };
+  return { customer, subscription, others, addons };
+}
+
+function familyOf(
+  { isDelegated, members }: Contract,
+  others: readonly { readonly external_id: string }[],
+): object {
+  if (isDelegated)
+    return { inheritance: { invoicing_customer_external_id: others[0]!.external_id } };
+  const first = others.filter((_, index) => members[index]!.joins === null);
+  if (first.length === 0) return {};
+  const ids = first.map(({ external_id }) => external_id);
+  return { inheritance: { external_customer_ids_to_inherit_subscription: ids } };
+}
+
+function grantOf({ credits, rate, every, expires, priority }: Grant, name: string): object {
+  return {
+    ...{ name, credits, conversion_rate: rate, topup_conversion_rate: rate },
+    ...(every === null
+      ? { cadence: 'ONETIME' }
+      : { cadence: 'RECURRING', period: every.unit, period_count: every.count }),
+    ...(typeof expires === 'string'
+      ? { expiration_type: expires }
+      : {
+          expiration_type: 'DURATION',
+          expiration_duration: expires.count,
+          expiration_duration_unit: expires.unit,
+        }),
+    ...(priority === null ? {} : { priority }),
+  };
 }
 
 function phasesOf(
-  { start, end, phase, fees: soldFees, services: soldServices }: Contract,
+  { start, end, phase, inUnits, fees: soldFees, services: soldServices }: Contract,
   fees: readonly { id: string }[],
   services: readonly { id: string }[],
 ): object[] {
   const overrides = [
     ...soldFees.map(({ later, quantity }, index) => ({
       ...{ price_id: fees[index]!.id, quantity: String(quantity) },
-      ...(later === null ? {} : termsOf(later)),
+      ...(later === null ? {} : overrideOf(later, inUnits)),
     })),
     ...soldServices.flatMap(({ later }, index) =>
-      later === null ? [] : [{ price_id: services[index]!.id, ...termsOf(later) }],
+      later === null ? [] : [{ price_id: services[index]!.id, ...overrideOf(later, inUnits) }],
     ),
   ];
+  // A phase that overrides the price of a line says its commitment too.
+  const changed = soldServices.map((service) =>
+    service.later === null ? { ...service, commitment: null } : service,
+  );
   return [
     { start_date: iso(start), end_date: iso(phase!) },
     {
       start_date: iso(phase!),
+      line_item_commitments: commitmentsOf(changed, services),
       ...(end === null ? {} : { end_date: iso(end) }),
       override_line_items: overrides,
     },
   ];
 }
+
+const commitmentsOf = (sold: readonly Service[], prices: readonly { id: string }[]): object =>
+  Object.fromEntries(
+    sold.flatMap(({ commitment }, index) =>
+      commitment === null ? [] : [[prices[index]!.id, committed(commitment)]],
+    ),
+  );
 
 const committed = ({
   type,
@@ -143,39 +213,66 @@ function termsOf(model: Model): object {
   }
 }
 
-/** What the prices of the plan have in common. */
+/** The terms of a new price, in the currency of the contract or in its price unit. */
+function pricedBy(model: Model, { currency, inUnits }: Contract): object {
+  if (!inUnits || currency === 'crx') return termsOf(model);
+  const { amount, tiers, ...terms } = termsOf(model) as { amount?: string; tiers?: object[] };
+  const config = amount === undefined ? { price_unit_tiers: tiers } : { amount };
+  return {
+    ...terms,
+    price_unit_type: 'CUSTOM',
+    price_unit_config: { price_unit: PRICE_UNITS[currency].code, ...config },
+  };
+}
+
+function overrideOf(model: Model, inUnits: boolean): object {
+  if (!inUnits) return termsOf(model);
+  const { amount, tiers, ...terms } = termsOf(model) as { amount?: string; tiers?: object[] };
+  return {
+    ...terms,
+    ...(amount === undefined ? { price_unit_tiers: tiers } : { price_unit_amount: amount }),
+  };
+}
+
+/** A plan, or an addon. */
+interface Owner {
+  readonly id: string;
+  readonly entity_type?: string;
+}
+
+/** What the prices of a plan or an addon have in common. */
 export const priceOf = (
-  plan: { readonly id: string },
+  { id, entity_type = 'PLAN' }: Owner,
   currency: string,
   type: 'FIXED' | 'USAGE',
-) => ({ entity_type: 'PLAN', entity_id: plan.id, type, price_unit_type: 'FIAT', currency });
+) => ({ entity_type, entity_id: id, type, price_unit_type: 'FIAT', currency });
 
-const sellFee = (world: BillingWorld, plan: { id: string }, { currency }: Contract, fee: Fee) =>
+const sellFee = (world: BillingWorld, plan: Owner, contract: Contract, fee: Fee) =>
   ok(world, '/prices', {
-    ...priceOf(plan, currency, 'FIXED'),
+    ...priceOf(plan, contract.currency, 'FIXED'),
     ...{ billing_period: fee.unit, billing_period_count: fee.count, display_name: fee.name },
     invoice_cadence: fee.advance ? 'ADVANCE' : 'ARREAR',
-    ...termsOf(fee.model),
+    ...pricedBy(fee.model, contract),
   });
 
 const sellService = (
   world: BillingWorld,
-  plan: { id: string },
+  plan: Owner,
   meter: { id: string },
-  { currency }: Contract,
+  contract: Contract,
   service: Service,
 ) =>
   ok(world, '/prices', {
-    ...priceOf(plan, currency, 'USAGE'),
+    ...priceOf(plan, contract.currency, 'USAGE'),
     ...{ billing_period: service.unit, billing_period_count: service.count },
     ...{ display_name: service.name, meter_id: meter.id, invoice_cadence: 'ARREAR' },
     ...(service.bucket === null ? {} : { bucket_size: service.bucket.size }),
-    ...termsOf(service.model),
+    ...pricedBy(service.model, contract),
   });
 
 async function grant(
   world: BillingWorld,
-  plan: { id: string },
+  plan: Owner,
   meter: { id: string },
   { limit, reset }: NonNullable<Service['free']>,
 ): Promise<void> {
@@ -187,6 +284,16 @@ async function grant(
     ...(reset === null ? {} : { usage_reset_period: reset }),
   });
 }
+
+const taxCustomer = (
+  world: BillingWorld,
+  { id }: { id: string },
+  { start }: Contract,
+  tax: object,
+) =>
+  ok(world, '/taxes/associations', {
+    ...{ ...tax, entity_type: 'customer', entity_id: id, start_date: iso(start) },
+  });
 
 async function payAhead(
   world: BillingWorld,
@@ -215,6 +322,13 @@ export const offerCustomCurrency = (world: BillingWorld) =>
       ],
     },
   });
+
+export async function offerPriceUnits(world: BillingWorld): Promise<void> {
+  for (const [base_currency, { code, rate }] of Object.entries(PRICE_UNITS))
+    await ok(world, '/prices/units', {
+      ...{ name: code, code, symbol: '¤', base_currency, conversion_rate: rate },
+    });
+}
 
 /** The body of the answer; fails if the request is refused. */
 export async function ok(world: BillingWorld, path: string, body: object): Promise<any> {

@@ -1,0 +1,118 @@
+import type { Cadence, Contract, Pause } from './contract.ts';
+import {
+  calendarAnchor,
+  cellAt,
+  cellsOver,
+  clockAt,
+  cut,
+  type Clock,
+  type Time,
+} from './naive-calendar.ts';
+
+/** A billing period as it was lived. */
+export interface Lived extends Time {
+  /** The grid of its cells. */
+  readonly clock: Clock;
+  /** The pauses that made it longer; none on a calendar. */
+  readonly added: readonly Time[];
+  /** The period of the same number, had there never been a pause: terms are counted in it. */
+  readonly shadow: Time;
+  /** It begins with a resumption after the end of the period before, so its advances are billed by themselves. */
+  readonly restarts: boolean;
+  /** When it is billed. */
+  readonly closed: number;
+}
+
+/** A charge period: uncut, and cut by the billing period. Pauses are in it. */
+export interface Cell {
+  readonly reference: Time;
+  readonly cell: Time;
+}
+
+const length = ({ start, end }: Time): number => end - start;
+
+/** Milliseconds of a time that are in some of the others. */
+export const overlap = (time: Time, others: readonly Time[]): number =>
+  others.reduce((sum, other) => {
+    const both = cut(time, other);
+    return sum + (both === null ? 0 : length(both));
+  }, 0);
+
+export const lifeOf = ({ start, end }: Contract): Time => ({ start, end: end ?? Infinity });
+
+/** The grid that the subscription has before any pause. */
+export function firstClock({ cycle, zone, unit, start, anchor }: Contract): Clock {
+  return clockAt(
+    zone,
+    cycle === 'calendar' ? calendarAnchor(zone, unit, start) : (anchor ?? start),
+  );
+}
+
+/** Up to the end of the contract; without an end, one period more than it is watched. */
+export function livedPeriods(contract: Contract): Lived[] {
+  const { cycle, zone, unit, count, pauses } = contract;
+  const life = lifeOf(contract);
+  const original = firstClock(contract);
+  const lived: Lived[] = [];
+  let [clock, at, restarts] = [original, life.start, false];
+  let shadowStart = life.start;
+  while (at < life.end && (contract.end !== null || lived.length <= contract.periods)) {
+    const whole = cellAt(clock, unit, count, at);
+    const added: Pause[] = [];
+    let end = whole.end;
+    if (cycle === 'anniversary')
+      for (const pause of pauses)
+        if (pause.start >= at && pause.start < end) {
+          added.push(pause);
+          end += length(pause);
+        }
+    end = Math.min(end, life.end);
+    const shadow = { ...cellAt(original, unit, count, shadowStart), start: shadowStart };
+    const around = pauses.find((pause) => pause.start < end && pause.end > end);
+    lived.push({
+      ...{ start: at, end, clock, added, shadow, restarts },
+      closed: around?.end ?? end,
+    });
+    const isAway = around !== undefined && around.start <= at;
+    if (!isAway) shadowStart = shadow.end;
+    const rest = pauses.find((pause) => pause.start === end);
+    restarts = rest !== undefined;
+    at = rest?.end ?? end;
+    if (cycle === 'anniversary' && (rest !== undefined || added.length > 0))
+      clock = clockAt(zone, at);
+  }
+  return lived;
+}
+
+/** The charge periods of a billing period; pauses that made it longer are in them. */
+export function cellsOf({ clock, added, ...period }: Lived, { unit, count }: Cadence): Cell[] {
+  const lost = overlap(period, added);
+  const own = { start: period.start, end: period.end - lost };
+  return cellsOver(clock, unit, count, own).map((reference) => ({
+    reference: longer(reference, added),
+    cell: longer(cut(reference, own)!, added),
+  }));
+}
+
+/** The time with the pauses put in. */
+function longer(time: Time, pauses: readonly Time[]): Time {
+  let { start, end } = time;
+  for (const pause of pauses) {
+    if (start >= pause.start) start += length(pause);
+    if (end > pause.start) end += length(pause);
+  }
+  return { start, end };
+}
+
+/** The parts of a time outside of pauses. */
+export function active(time: Time, pauses: readonly Time[]): Time[] {
+  return pauses.reduce<Time[]>(
+    (parts, pause) =>
+      parts.flatMap((part) => {
+        const before = cut(part, { start: -Infinity, end: pause.start });
+        const after = cut(part, { start: pause.end, end: Infinity });
+        return [before, after].filter((one) => one !== null);
+      }),
+    [time],
+  );
+}

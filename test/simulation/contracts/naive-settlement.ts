@@ -1,0 +1,173 @@
+import { Decimal } from '../../../domain/money.ts';
+import { FACTOR, type Bill, type Block, type Contract, type Draft, type Row } from './contract.ts';
+import { overlap, type Lived } from './naive-life.ts';
+import { positive, total } from './naive-rating.ts';
+
+/** Credits may pay usage of a period that ended before their expiry for so long after it. */
+const HELD_MS = 72 * 3_600_000;
+
+/** A block with what is left of it. */
+interface Left extends Block {
+  left: Decimal;
+}
+
+/** What each invoice says: its discount and its taxes, and how the prepaid wallet pays it. */
+export function settle(
+  contract: Contract,
+  periods: readonly Lived[],
+  drafts: readonly Draft[],
+  /** What comes into the wallet; it may depend on what was billed. */
+  credited: (bills: readonly Bill[]) => readonly Block[],
+): Bill[] {
+  const paidAhead = {
+    at: -Infinity,
+    amount: String(contract.credits),
+    priority: null,
+    expiry: null,
+  };
+  const until = couponEnd(contract, periods);
+  const bills = drafts.map((draft) => bill(contract, draft, until));
+  const blocks = [
+    ...(contract.credits > 0 ? [paidAhead] : []),
+    ...credited(bills).map((block) => ({ ...block, amount: inMoney(contract, block.amount) })),
+  ].map((block): Left => ({ ...block, left: new Decimal(block.amount) }));
+  // A wallet that the first credits make pays usage only.
+  const isForUsage = contract.credits === 0;
+  const paid = new Map(
+    [...bills]
+      .sort((left, right) => left.issued - right.issued)
+      .map((one): [Bill, Decimal] => [one, pay(contract, one, blocks, isForUsage)]),
+  );
+  return bills.map((one) => {
+    const credits = paid.get(one)!;
+    return {
+      ...one,
+      credits: credits.toFixed(),
+      total: new Decimal(one.total).minus(credits).toFixed(),
+    };
+  });
+}
+
+const minor = ({ currency }: Contract): number => (currency === 'jpy' ? 0 : 2);
+
+const round = (contract: Contract, value: Decimal): Decimal =>
+  value.toDecimalPlaces(minor(contract), Decimal.ROUND_HALF_UP);
+
+function inMoney(contract: Contract, amount: string): string {
+  if (contract.currency !== 'crx') return amount;
+  return round(contract, new Decimal(amount).times(FACTOR)).toFixed();
+}
+
+/** When the coupon of the contract ends. Periods that are paused from their start to their end do not count. */
+function couponEnd({ off, pauses }: Contract, periods: readonly Lived[]): number {
+  if (off === null || off.periods === null) return Infinity;
+  const counted = periods.filter((period) => overlap(period, pauses) < period.end - period.start);
+  return counted[off.periods - 1]?.end ?? Infinity;
+}
+
+const amountsOf = (rows: readonly Row[]) => rows.map(({ amount }) => new Decimal(amount));
+const amounts = (rows: readonly Row[]) => total(amountsOf(rows));
+
+/** A discount shared by rows: each its part, cut to the minor unit; what is left goes to the greatest rests. */
+function allocated(
+  contract: Contract,
+  discount: Decimal,
+  values: readonly Decimal[],
+  eligible: readonly boolean[],
+): Decimal[] {
+  const all = total(values.filter((_, index) => eligible[index]));
+  if (all.isZero()) return values.map(() => new Decimal(0));
+  const exact = values.map((value, index) =>
+    eligible[index] ? discount.times(value).div(all) : new Decimal(0),
+  );
+  const parts = exact.map((part) => part.toDecimalPlaces(minor(contract), Decimal.ROUND_DOWN));
+  const unit = new Decimal(10).pow(-minor(contract));
+  const order = exact
+    .map((part, index) => ({ index, rest: part.minus(parts[index]!) }))
+    .sort((left, right) => right.rest.comparedTo(left.rest) || left.index - right.index);
+  const missing = discount.minus(total(parts)).div(unit).toNumber();
+  for (const { index } of order.slice(0, missing)) parts[index] = parts[index]!.plus(unit);
+  return parts;
+}
+
+/** Without the credits. */
+function bill(contract: Contract, draft: Draft, until: number): Bill {
+  const { off, taxes } = contract;
+  const rows = draft.rows.map((row) => ({ ...row, amount: inMoney(contract, row.amount) }));
+  const subtotal = amounts(rows);
+  const discount = round(
+    contract,
+    amounts(rows.filter(({ start }) => start < until))
+      .times(off?.percent ?? 0)
+      .div(100),
+  );
+  const base = subtotal.minus(discount);
+  const inclusive = taxes.filter((tax) => tax.inclusive);
+  const rates = total(inclusive.map(({ percent }) => new Decimal(percent)));
+  const within = total(
+    inclusive.map(({ percent }) => round(contract, base.times(percent).div(rates.plus(100)))),
+  );
+  const beside = total(
+    taxes
+      .filter((tax) => !tax.inclusive)
+      .map(({ percent }) => round(contract, base.minus(within).times(percent).div(100))),
+  );
+  // An invoice without value is skipped: nothing is computed for it.
+  const isSkipped = rows.every(({ amount }) => new Decimal(amount).isZero());
+  const eligible = rows.map(({ start }) => start < until);
+  const shares = allocated(contract, discount, amountsOf(rows), eligible);
+  const nets = rows.map((row, index) => new Decimal(row.amount).minus(shares[index]!));
+  return {
+    ...draft,
+    rows: rows.map((row, index) => ({
+      ...row,
+      net: nets[index]!,
+      tax: base.isZero() ? base : beside.times(nets[index]!).div(base),
+    })),
+    subtotal: subtotal.toFixed(),
+    discount: discount.toFixed(),
+    credits: '0',
+    tax: isSkipped ? '0' : within.plus(beside).toFixed(),
+    total: base.plus(beside).toFixed(),
+  };
+}
+
+/** Takes from the blocks what pays the invoice when it is issued: all rows, or those of usage. */
+function pay(contract: Contract, bill: Bill, blocks: Left[], isForUsage: boolean): Decimal {
+  const { issued, period, rows } = bill;
+  const payable = total(
+    rows.filter(({ name }) => !isForUsage || !name.startsWith('fee')).map(({ net }) => net),
+  );
+  const usable = blocks
+    // Credits that begin with the contract come after its opening invoice.
+    .filter(({ at }) => (bill.reason === 'SUBSCRIPTION_CREATE' ? at < issued : at <= issued))
+    .filter(
+      ({ expiry }) =>
+        expiry === null ||
+        expiry > issued ||
+        (period.end <= expiry && bill.reason === 'SUBSCRIPTION_CYCLE' && issued - expiry < HELD_MS),
+    )
+    .sort(byUse);
+  const pool = total(usable.map(({ left }) => left)).toDecimalPlaces(
+    minor(contract),
+    Decimal.ROUND_DOWN,
+  );
+  const paid = positive(Decimal.min(pool, payable));
+  let open = paid;
+  for (const block of usable) {
+    const taken = Decimal.min(block.left, open);
+    block.left = block.left.minus(taken);
+    open = open.minus(taken);
+  }
+  return paid;
+}
+
+function byUse(left: Left, right: Left): number {
+  const [first, second] = [left, right].map((block) => [
+    block.priority ?? Infinity,
+    block.expiry ?? Infinity,
+    block.at,
+  ]) as [number[], number[]];
+  const differing = first.findIndex((value, index) => value !== second[index]);
+  return differing < 0 ? 0 : first[differing]! - second[differing]!;
+}
