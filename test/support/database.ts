@@ -12,7 +12,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A fresh database with the whole schema, cloned from the template (some 30 ms). Drop it in `afterAll`. */
+/** A fresh database with the whole schema, copied from the template. Drop it in `afterAll`. */
 export async function createTestDatabase(maxConnections = 10): Promise<TestDatabase> {
   const serverUrl = process.env['TEST_POSTGRES_URL'];
   if (serverUrl === undefined) throw new Error('TEST_POSTGRES_URL is unset: run under jest');

@@ -1,11 +1,10 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { startEmbeddedClickHouse } from '../../clickhouse/embedded/server.ts';
 import { connectPostgres } from '../../postgres/client.ts';
 import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
 import { migratePostgres } from '../../postgres/migrate.ts';
+import { createEngineDirectory } from './engine-directory.ts';
 import { WAIT_MS } from './patience.ts';
 
 export const TEMPLATE_DATABASE = 'meterline_template';
@@ -21,7 +20,7 @@ export const SOURCE_EXEC_ARGV: readonly string[] = [
  * one, and create databases in the other. The two start side by side.
  */
 export default async function globalSetup(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'meterline-test-'));
+  const directory = createEngineDirectory();
   const clickhouse = startEmbeddedClickHouse({
     directory: join(directory, 'clickhouse'),
     execArgv: SOURCE_EXEC_ARGV,
