@@ -51,7 +51,7 @@ const NOT_NOTED: Readonly<Record<string, readonly string[]>> = {
     'alert_state',
     'announced_ongoing_credits',
   ],
-  wallet_transactions: ['credits_available'],
+  wallet_transactions: ['credits_available', 'holds_credits'],
   webhook_endpoints: ['failing_since'],
   // Each instant that an advance comes to moves it; the requests to advance are audited.
   test_clocks: ['now', 'members', 'stream_heads'],

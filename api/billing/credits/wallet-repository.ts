@@ -243,7 +243,7 @@ export async function findWithBlocks(
         select id as block_id, transaction_reason as block_reason, credits_available as block_credits,
                priority as block_priority, expiry_date as block_expiry, created_at as block_created_at
           from wallet_transactions t
-         where ${inScope(db, scope, 't')} and t.wallet_id = w.id and t.credits_available > 0) b on true`;
+         where ${inScope(db, scope, 't')} and t.wallet_id = w.id and t.holds_credits) b on true`;
   const found = new Map<string, { wallet: WalletRow; blocks: CreditBlock[] }>();
   for (const row of rows) {
     const {

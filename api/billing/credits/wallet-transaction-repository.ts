@@ -132,7 +132,7 @@ export async function findBlocks(
   return await db<WalletBlock[]>`
     select id, wallet_id, transaction_reason, credits_available, priority, expiry_date, created_at
       from wallet_transactions
-     where ${inScope(db, scope)} and wallet_id ${oneOf(db, walletIds)} and credits_available > 0`;
+     where ${inScope(db, scope)} and wallet_id ${oneOf(db, walletIds)} and holds_credits`;
 }
 
 /**

@@ -29,14 +29,14 @@ export async function openPeriods(
 export async function scopesWithExpiredCredits(db: Db, due: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`
     select distinct tenant_id, environment_id from wallet_transactions
-     where credits_available > 0 and expiry_date is not null and expiry_date <= ${due.at}
+     where holds_credits and expiry_date is not null and expiry_date <= ${due.at}
        and ${livesBy(db, due, db`wallet_transactions.customer_id`)}`;
 }
 
 /** When credits of the clock's customers expire. */
 export const creditExpiryTimes = (db: Db, clock: ClockRef): Fragment => db`
   select t.expiry_date as at from customers c join wallet_transactions t on t.customer_id = c.id
-   where ${ownedBy(db, clock, 't')} and t.credits_available > 0 and t.expiry_date is not null`;
+   where ${ownedBy(db, clock, 't')} and t.holds_credits and t.expiry_date is not null`;
 
 /** Ids of the environment's wallets with an expired block, greater than `after`, in id order. */
 export async function walletsWithExpiredCredits(
@@ -46,7 +46,7 @@ export async function walletsWithExpiredCredits(
 ): Promise<string[]> {
   const rows = await db<{ wallet_id: string }[]>`
     select distinct wallet_id from wallet_transactions
-     where ${inScope(db, scope)} and credits_available > 0 and expiry_date is not null
+     where ${inScope(db, scope)} and holds_credits and expiry_date is not null
        and expiry_date <= ${due.at} and wallet_id > ${after}
        and ${livesBy(db, due, db`wallet_transactions.customer_id`)}
      order by wallet_id limit ${limit}`;

@@ -430,4 +430,31 @@ describe('credits of other commands', () => {
     await expect(api.pool`delete from wallet_transactions where id = ${row.id}`).rejects.toThrow('appended to');
     await expect(api.pool`update wallets set credit_balance = 9 where id = ${wallet.id}`).rejects.toThrow('wallets_credit_balance_check');
   }); // prettier-ignore
+
+  test('every column of the ledger is kept, except the credits that are left', async () => {
+    const columns = await api.pool<{ name: string }[]>`
+      select attname as name from pg_attribute
+       where attrelid = 'wallet_transactions'::regclass and attnum > 0 and not attisdropped`;
+    const [trigger] = await api.pool<{ text: string }[]>`
+      select pg_get_triggerdef(oid) as text from pg_trigger
+       where tgrelid = 'wallet_transactions'::regclass and tgname = 'keep_changed_wallet_transaction'`;
+    const free = columns.map(({ name }) => name).filter((name) => !new RegExp(`\\bold\\.${name}\\b`).test(trigger!.text)); // prettier-ignore
+    expect(free).toEqual(['credits_available', 'updated_at', 'updated_by', 'holds_credits']);
+  });
+
+  test('a block that is used up holds no credits until it gets some back; its changes are not audited', async () => {
+    const wallet = await walletOf({ initial_credits_to_load: '5' });
+    const [row] = await rowsOf(wallet);
+    const states: boolean[] = [];
+    for (const credits of [5, 1, 0, 0, 2]) {
+      await api.pool`update wallet_transactions set credits_available = ${credits} where id = ${row.id}`;
+      const [block] = await api.pool<{ holds_credits: boolean }[]>`
+        select holds_credits from wallet_transactions where id = ${row.id}`;
+      states.push(block!.holds_credits);
+    }
+    expect(states).toEqual([true, true, false, false, true]);
+    const changes =
+      await api.pool`select from audit_log where entity_id = ${row.id} and action = 'updated'`;
+    expect(changes.count).toBe(0);
+  });
 });
