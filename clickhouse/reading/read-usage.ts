@@ -1,5 +1,7 @@
 import { stateNeeds } from '../queries/usage-buckets.ts';
 import { pairKey, type Range, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import { LikelyRows } from './likely-rows.ts';
+import type { SeenQuarters } from './open-days.ts';
 import { Pieces } from './pieces.ts';
 import { readDays } from './read-days.ts';
 import { goingByQuarters, readQuarters } from './read-quarters.ts';
@@ -43,24 +45,27 @@ export async function readUsage(
   const isSummed = new Set([...byDays, ...byQuarters]);
   const judged = asked.filter((tally) => !isSummed.has(tally));
   const likely = isWide ? null : deps.openDays.likely(base);
+  const likelyRows = likely === null ? null : new LikelyRows(judged, likely);
   const [openDays, openQuarters, openJudged] = await Promise.all([
     byDays.length === 0 ? [] : readDays(deps, scopeOf(byDays), byDays),
     byQuarters.length === 0 ? [] : readQuarters(deps, scopeOf(byQuarters), byQuarters),
     judged.length === 0 ? NONE : readJudgedDays(deps, scopeOf(judged), judged, uniques, likely),
+    likelyRows?.read(deps, base, needs),
   ]);
   await addOpenQuarters(openQuarters, rest);
   const open = [...openDays, ...openJudged.open];
   if (open.length > 0) {
     const scope = scopeOfOpenDays(base, open);
-    if (!isWide) deps.openDays.note(base, scope.days!);
     const usesThem = open.some(({ tally }) => usesQuarters(tally.plan));
     const quarters =
       openJudged.quarters !== null && likely!.start <= scope.start && scope.end <= likely!.end
         ? openJudged.quarters
         : await readBuckets(deps, '15MIN', scope, usesThem ? needs : null);
+    if (!isWide)
+      deps.openDays.note(base, scope.days!, usesThem ? seenQuarters(open, quarters) : UNSEEN);
     const pieces = new Pieces();
     for (const day of open) {
-      addQuarters(day, quarters, rest, uniques);
+      addQuarters(day, quarters, likelyRows?.addTo(day) ?? Infinity, rest, uniques);
       if (pieces.isDone()) await pieces.breathe();
     }
   }
@@ -121,14 +126,36 @@ function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): Op
   return open;
 }
 
+const UNSEEN: SeenQuarters = { sealed_until: null, open_from: null };
+
+/** What the quarter hours of open days tell about how far the sealer has come. */
+function seenQuarters(open: readonly OpenBucket[], quarters: FoundBuckets): SeenQuarters {
+  let sealed_until: number | null = null;
+  let open_from: number | null = null;
+  for (const { pair, start } of open) {
+    const buckets = quarters.get(pairKey(pair))?.buckets ?? [];
+    for (let index = firstFrom(buckets, start); index < buckets.length; index += 1) {
+      const bucket = buckets[index]!;
+      if (bucket.start >= start + DAY_MS) break;
+      if (bucket.rows === null) {
+        open_from = Math.min(open_from ?? Infinity, bucket.start);
+        break;
+      }
+      sealed_until = Math.max(sealed_until ?? 0, bucket.start + QUARTER_MS);
+    }
+  }
+  return { sealed_until, open_from };
+}
+
 /**
- * Adds quarter hours from their buckets and records what must be read from rows. Time outside of touched buckets
- * has no rows, so the unusable quarter hours of one cell are read in one range up to the next usable one: a day
- * that is not sealed yet is one range, not one for each quarter hour with usage.
+ * Adds quarter hours that begin before `until` from their buckets and records what must be read from rows. Time
+ * outside of touched buckets has no rows, so the unusable quarter hours of one cell are read in one range up to the
+ * next usable one: a day that is not sealed yet is one range, not one for each quarter hour with usage.
  */
 function addQuarters(
   { tally, pair, start }: OpenBucket,
   quarters: ReadonlyMap<string, PairBuckets>,
+  until: number,
   rest: Remainder,
   uniques: UniqueParts,
 ): void {
@@ -139,7 +166,7 @@ function addQuarters(
   const buckets = quarters.get(pairKey(pair))?.buckets ?? [];
   for (let index = firstFrom(buckets, start); index < buckets.length; index += 1) {
     const bucket = buckets[index]!;
-    if (bucket.start >= start + DAY_MS) break;
+    if (bucket.start >= Math.min(start + DAY_MS, until)) break;
     const from = Math.max(bucket.start, plan.start);
     const to = Math.min(bucket.start + QUARTER_MS, plan.end);
     if (from >= to) continue;
