@@ -137,7 +137,7 @@ export async function usageLines(
 ): Promise<AnalyticsSubject[]> {
   const subscriptions = subscriptionsOwning(named, range);
   if (subscriptions.length === 0) return [];
-  const sources = await readBillingSources(deps.pool, scope, subscriptions, range.start);
+  const sources = await readBillingSources(deps.pool, scope, subscriptions, null);
   const lines = [...sources.lines.values()].flat();
   const meterOf = new Map(
     (

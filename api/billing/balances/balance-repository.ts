@@ -1,10 +1,11 @@
 import type { AlertState } from '../../../domain/wallet/balance-alert.ts';
 import type { ClaimingInvoice } from '../../../domain/wallet/real-time-balance.ts';
 import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
+import { columnList } from '../../../postgres/parameters.ts';
 import type { AlertSettings } from '../../../schemas/feature.ts';
+import { SUBSCRIPTION_COLUMNS, type SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 import { openInvoiceLines } from '../records/open-invoice-line-repository.ts';
-import { findSubscriptions } from '../records/subscription-repository.ts';
 
 /**
  * Features with an enabled alert, and those with a last state other than `ok` for the wallet. `walletId` is an
@@ -104,19 +105,18 @@ export async function topUpHistory(db: Db, scope: Scope, walletId: string) {
   };
 }
 
-/** Running subscriptions of these payers that have invoices of their own. */
-export async function runningSubscriptions(db: Db, scope: Scope, payers: readonly string[]) {
+/** Running subscriptions of these payers that have invoices of their own, unordered. */
+export async function runningSubscriptions(
+  db: Db,
+  scope: Scope,
+  payers: readonly string[],
+): Promise<SubscriptionRow[]> {
   if (payers.length === 0) return [];
-  const rows = await db<{ id: string }[]>`
-    select id from subscriptions
+  return await db<SubscriptionRow[]>`
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)} from subscriptions
      where ${inScope(db, scope)} and status = 'published'
        and subscription_status in ('active', 'trialing') and subscription_type <> 'inherited'
        and coalesce(invoicing_customer_id, customer_id) = any(${payers as string[]})`;
-  return await findSubscriptions(
-    db,
-    scope,
-    rows.map(({ id }) => id),
-  );
 }
 
 /** Running periods of the subscriptions that the customer pays, inherited ones included, unordered. */

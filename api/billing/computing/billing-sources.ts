@@ -67,50 +67,68 @@ export interface BillingSources {
 }
 
 /**
- * Reads the billing sources of the subscriptions: about ten statements, however many subscriptions there
- * are. `from` is the earliest service that may be charged.
+ * Reads the billing sources of the subscriptions: about fifteen statements, however many subscriptions there
+ * are, each sent as soon as what it asks about is known. `from` is the earliest service that may be charged;
+ * null: only usage is rated, so that `taxes` and `billed` stay empty.
  */
 export async function readBillingSources(
   db: Db,
   scope: Scope,
   subscriptions: readonly SubscriptionRow[],
-  from: string,
+  from: string | null,
 ): Promise<BillingSources> {
   const ids = subscriptions.map(({ id }) => id);
   const customerIds = [...new Set(subscriptions.flatMap((row) => [row.customer_id, payerOf(row)]))];
-  const [lineItems, customers, billed, entitlements, coupons, taxes, pauses, pools] =
-    await Promise.all([
-      lineItemsOf(db, scope, ids),
+  const [lines, customers, billed, entitlements, coupons, taxes, pauses, pools] = await Promise.all(
+    [
+      linesOf(db, scope, ids),
       findCustomers(db, scope, customerIds),
-      billedServices(db, scope, ids, from),
+      from === null ? [] : billedServices(db, scope, ids, from),
       meterEntitlements(db, scope, subscriptions),
-      findCouponAssociationsOf(db, scope, ids),
-      findOwnedTaxes(db, scope, { subscription_ids: ids, customer_ids: customerIds }),
+      couponsOf(db, scope, ids),
+      from === null
+        ? []
+        : findOwnedTaxes(db, scope, { subscription_ids: ids, customer_ids: customerIds }),
       pausedTimes(db, scope, ids),
       pooledCustomers(db, scope, ids),
-    ]);
-  const once = coupons.filter(({ coupon }) => coupon?.cadence === 'once');
-  const uses = await couponUses(
-    db,
-    scope,
-    once.map(({ subscription_id }) => subscription_id),
+    ],
   );
-  const priced = await withPrices(db, scope, lineItems);
-  const meterIds = [...new Set(priced.flatMap(({ meter_id }) => meter_id ?? []))];
-  const versions = await meterVersionsOf(db, scope, meterIds);
+  const { priced, versions } = lines;
   return {
     lines: groupBy(priced, ({ subscription_id }) => subscription_id),
     customers: new Map(customers.map((customer) => [customer.id, customer])),
     meterVersions: groupBy(versions, ({ meter_id }) => meter_id),
     entitlements: groupBy(entitlements, ({ subscription_id }) => subscription_id),
-    coupons: groupBy(coupons, ({ subscription_id }) => subscription_id),
+    coupons: groupBy(coupons.associations, ({ subscription_id }) => subscription_id),
     ...(await commitmentSources(db, scope, subscriptions, priced)),
-    couponUses: groupBy(uses, ({ subscription_id }) => subscription_id),
+    couponUses: groupBy(coupons.uses, ({ subscription_id }) => subscription_id),
     taxes,
     pauses,
     pools: groupBy(pools, ({ parent_subscription_id }) => parent_subscription_id),
     billed: groupBy(billed, ({ subscription_line_item_id: line }) => line),
   };
+}
+
+/** The line items with their prices, and the versions of their meters. */
+async function linesOf(db: Db, scope: Scope, ids: readonly string[]) {
+  const lineItems = await lineItemsOf(db, scope, ids);
+  const meterIds = [...new Set(lineItems.flatMap(({ meter_id }) => meter_id ?? []))];
+  const [priced, versions] = await Promise.all([
+    withPrices(db, scope, lineItems),
+    meterVersionsOf(db, scope, meterIds),
+  ]);
+  return { priced, versions };
+}
+
+async function couponsOf(db: Db, scope: Scope, ids: readonly string[]) {
+  const associations = await findCouponAssociationsOf(db, scope, ids);
+  const once = associations.filter(({ coupon }) => coupon?.cadence === 'once');
+  const uses = await couponUses(
+    db,
+    scope,
+    once.map(({ subscription_id }) => subscription_id),
+  );
+  return { associations, uses };
 }
 
 /** What only commitments need: two statements, none without commitments. */

@@ -8,12 +8,13 @@ import {
 } from '../../../schemas/invoice.ts';
 
 /** Coupons used by invoices of the subscriptions, including voided invoices. */
-export function couponUses(
+export async function couponUses(
   db: Db,
   scope: Scope,
   subscriptionIds: readonly string[],
 ): Promise<(EarlierApplication & { readonly subscription_id: string })[]> {
-  return db<(EarlierApplication & { subscription_id: string })[]>`
+  if (subscriptionIds.length === 0) return [];
+  return await db<(EarlierApplication & { subscription_id: string })[]>`
     select ca.subscription_id, i.id as invoice_id, i.invoice_status,
            a ->> 'coupon_association_id' as coupon_association_id
       from invoices i cross join jsonb_array_elements(i.coupon_applications) a
