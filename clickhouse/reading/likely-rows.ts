@@ -19,8 +19,8 @@ interface DayRows {
 
 /**
  * The single rows of the likely open time, read together with the marks that tell whether they are needed: this saves a
- * round of statements. Rows below the bounds are exact whatever is sealed, so a day that turns out to be open takes them
- * in place of its quarter hours; other days ignore them. A failed read covers nothing.
+ * round of statements. Rows below the bounds are exact whatever is sealed, so a day that turns out to be open takes
+ * them in place of its quarter hours; other days ignore them. A failed read covers nothing.
  */
 export class LikelyRows {
   readonly #from: number;
