@@ -8,10 +8,10 @@ import { Company } from './business/company.ts';
  * voided invoices and cancellations; some are sent twice, some lose their connections in the middle. Commands about
  * different customers run at once; those about one customer are drawn from its own stream and keep their order, so that
  * a seed is one history. At each month's end every invoice and wallet agrees to the cent with a naive ledger, and the
- * identities of the ledger hold. A person runs other years and a larger business:
+ * identities of the ledger hold. `.ci/run` has 100 customers. A person runs other years and a larger business:
  * `BUSINESS_SEED=7 BUSINESS_CUSTOMERS=300`.
  */
-const CUSTOMERS = Number(process.env['BUSINESS_CUSTOMERS'] ?? 100);
+const CUSTOMERS = Number(process.env['BUSINESS_CUSTOMERS'] ?? 24);
 const MONTHS = Number(process.env['BUSINESS_MONTHS'] ?? 12);
 const SEED = Number(process.env['BUSINESS_SEED'] ?? 1);
 /** A customer's month has fewer commands than this: one on average. */
@@ -25,6 +25,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 test(`${CUSTOMERS} customers, ${MONTHS} months, BUSINESS_SEED=${SEED}`, async () => {
+  process.stdout.write(`a year of ${CUSTOMERS} customers: BUSINESS_SEED=${SEED}\n`);
   const company = new Company(world, SEED);
   await company.open(START, CUSTOMERS);
   for (let month = 1; month <= MONTHS; month += 1) {
