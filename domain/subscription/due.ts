@@ -1,5 +1,5 @@
 import type { SubscriptionStatus } from '../states/subscription.ts';
-import type { Instant } from '../time/instant.ts';
+import { earlierOf, type Instant } from '../time/instant.ts';
 
 /** The fields that decide when a subscription is next due. */
 export interface ClockedSubscription {
@@ -9,6 +9,7 @@ export interface ClockedSubscription {
   readonly cancel_at: Instant | null;
   /** Start of the current pause, planned or past; null without one. */
   readonly pause_at?: Instant | null;
+  readonly end_date?: Instant | null;
   /** When the current pause ends automatically. */
   readonly resume_at?: Instant | null;
   /** The boundary from which a parent closes the periods of a grouped subscription (billing 16). */
@@ -19,13 +20,13 @@ export interface ClockedSubscription {
 
 /**
  * Next due time of a subscription with an opened current period: the end of the period or trial, or an
- * earlier scheduled cancellation or pause (billing 3.4, 12.7, 13). For a paused one the end of the pause. Null
- * for incomplete (its cycles are caught up after activation), draft and cancelled subscriptions (10.3), and for
- * periods that the parent closes (16).
+ * earlier scheduled cancellation or pause (billing 3.4, 12.7, 13). For a paused one the end of the pause or of the
+ * subscription, whichever is first. Null for incomplete (its cycles are caught up after activation), draft and
+ * cancelled subscriptions (10.3), and for periods that the parent closes (16).
  */
 export function dueAt(subscription: Omit<ClockedSubscription, 'due_at'>): Instant | null {
   const { subscription_status: status, cancel_at, current_period_end } = subscription;
-  if (status === 'paused') return subscription.resume_at ?? null;
+  if (status === 'paused') return firstOf([subscription.resume_at, endOf(subscription)]);
   if (status !== 'active' && status !== 'trialing') return null;
   const pause = status === 'active' ? (subscription.pause_at ?? null) : null;
   const end = pause !== null && pause < current_period_end ? pause : current_period_end;
@@ -34,6 +35,13 @@ export function dueAt(subscription: Omit<ClockedSubscription, 'due_at'>): Instan
   const isMerged = merges_from !== null && current_period_end >= merges_from;
   return isMerged && end === current_period_end ? null : end;
 }
+
+/** When the subscription ends: by its end date or a scheduled cancellation. */
+const endOf = ({ cancel_at, end_date }: Omit<ClockedSubscription, 'due_at'>): Instant | null =>
+  firstOf([cancel_at, end_date]);
+
+const firstOf = (instants: readonly (Instant | null | undefined)[]): Instant | null =>
+  instants.reduce<Instant | null>((first, at) => (at == null ? first : earlierOf(at, first)), null);
 
 /**
  * `open`: a future start is reached. `close`: the period ends. `end_trial`: the trial ends. `cancel`: a
@@ -46,7 +54,8 @@ export type DueAction = 'open' | 'close' | 'end_trial' | 'cancel' | 'pause' | 'r
 export function dueAction(subscription: ClockedSubscription, at: Instant): DueAction | null {
   const { due_at } = subscription;
   if (due_at === null || due_at > at) return null;
-  if (subscription.subscription_status === 'paused') return 'resume';
+  if (subscription.subscription_status === 'paused')
+    return due_at === endOf(subscription) ? 'cancel' : 'resume';
   if (due_at === subscription.cancel_at && due_at < subscription.current_period_end)
     return 'cancel';
   const isPause = due_at === subscription.pause_at && subscription.subscription_status === 'active';

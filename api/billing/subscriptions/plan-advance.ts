@@ -52,7 +52,7 @@ export function planAdvance(
     case 'end_trial':
       return trialEnd(subscription);
     case 'cancel':
-      return cancellation(subscription, subscription.cancel_at!, settings);
+      return cancellation(subscription, subscription.due_at!, settings);
     case 'pause':
       return pausing(subscription);
     case 'resume':
@@ -214,7 +214,7 @@ function trialEnd(subscription: SubscriptionRow): Advance {
 
 /**
  * The subscription ends at `end`, inside its running period: usage and arrears up to `end` (billing
- * 13). A trial that is cut short is not charged.
+ * 13). A trial that is cut short is not charged, and a period is not charged again if a pause began at its end.
  */
 export function cancellation(
   subscription: SubscriptionRow,
@@ -223,7 +223,11 @@ export function cancellation(
 ): Advance {
   const ended = endedAt(subscription, end);
   const period = { start: subscription.current_period_start, end };
-  const isCharged = subscription.subscription_status !== 'trialing' && period.start < end;
+  const isBilled =
+    subscription.subscription_status === 'paused' &&
+    subscription.pause_at === subscription.current_period_end;
+  const isCharged =
+    subscription.subscription_status !== 'trialing' && !isBilled && period.start < end;
   return {
     subscription,
     target: isCharged

@@ -99,8 +99,8 @@ export async function writeSteps(
 }
 
 /**
- * Credits advances for time after a scheduled cancellation as the cancellation requests (billing 13), and for the time
- * of a pause that has ended (12.4).
+ * Credits advances for time after a scheduled cancellation as the cancellation requests (billing 13), for the time of a
+ * pause that has ended (12.4), and for that from the start of a pause in which the subscription ends (12.8).
  */
 async function returnAdvances(
   tx: Transaction,
@@ -119,7 +119,8 @@ async function returnAdvances(
       const of = { kind: 'pause', subscription: after, at };
       events.push(...(await writeChange(tx, deps, caller, settled, of)).events);
     }
-    if (after.subscription_status !== 'cancelled' || before.cancel_at === null) continue;
+    const isReturned = before.cancel_at !== null || before.subscription_status === 'paused';
+    if (after.subscription_status !== 'cancelled' || !isReturned) continue;
     const behavior = before.cancel_proration_behavior ?? before.proration_behavior;
     const end = after.end_date!;
     const settled = await endAdvances(deps, tx, caller, before, end, behavior, at);

@@ -442,6 +442,55 @@ describe('the end of a subscription', () => {
     ]);
   });
 
+  test.each<[string, object, object | null]>([
+    ['its end date', { end_date: day('2026-02-06') }, null],
+    [
+      'a planned cancellation',
+      {},
+      { cancellation_type: 'scheduled_date', cancel_at: day('2026-02-06') },
+    ],
+  ])('%s comes in a pause: the usage before the pause is billed', async (_, more, cancel) => {
+    const { subscription, use } = await sold(more);
+    await use('2026-01-05', '3');
+    await use('2026-01-15', '100');
+    if (cancel !== null) expect((await post(subscription, 'cancel', cancel)).status).toBe(200);
+    await at('2026-01-11');
+    const { body: pause } = await post(subscription, 'pause', { pause_end: day('2026-03-01') });
+    await at('2026-02-06');
+    expect(await read(subscription)).toMatchObject({
+      ...{ subscription_status: 'cancelled', end_date: day('2026-02-06'), pause_status: 'none' },
+      pauses: [{ id: pause.id, pause_status: 'completed' }],
+    });
+    const [, final] = await invoicesOf(subscription);
+    expect(final).toContain('Calls 3 3 01-01..01-11');
+  });
+
+  test('a cancellation in a pause from the end of a period: that period is billed once', async () => {
+    const { subscription, use } = await sold({ end_date: day('2026-02-20') });
+    await use('2026-01-05', '3');
+    await post(subscription, 'pause', { pause_mode: 'period_end' });
+    await at('2026-02-01');
+    await at('2026-02-20');
+    expect(await read(subscription)).toMatchObject({ subscription_status: 'cancelled' });
+    expect(await invoicesOf(subscription)).toEqual([
+      ['SUBSCRIPTION_CREATE', 'Base 1 31 01-01..02-01'],
+      ['SUBSCRIPTION_CYCLE', 'Support 1 10 01-01..02-01', 'Calls 3 3 01-01..02-01'],
+    ]);
+    const other = await sold();
+    await other.use('2026-02-05', '3');
+    world.api.clock.set(day('2026-02-20'));
+    await post(other.subscription, 'pause', { pause_mode: 'period_end' });
+    await at('2026-03-01');
+    world.api.clock.set(day('2026-03-10'));
+    const cancelled = await post(other.subscription, 'cancel', {
+      ...{ cancellation_type: 'immediate', cancel_immediately_inovice_policy: 'generate_invoice' },
+    });
+    expect(cancelled.status).toBe(200);
+    expect((await invoicesOf(other.subscription)).map(([reason]: string[]) => reason)).toEqual([
+      ...['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_CYCLE', 'SUBSCRIPTION_CYCLE'],
+    ]);
+  });
+
   test('a cancellation while paused ends the pause; its usage stays free', async () => {
     const { subscription, use } = await sold();
     await use('2026-01-12', '100');

@@ -119,7 +119,8 @@ export async function resumeSubscription(
       ...(body.metadata ? { metadata: { ...pause.metadata, ...body.metadata } } : {}),
       ...edited,
     });
-    await changeSubscription(tx, scope, id, { resume_at, due_at: resume_at, ...edited });
+    const due_at = dueAt({ ...subscription, resume_at });
+    await changeSubscription(tx, scope, id, { resume_at, due_at, ...edited });
     return pause.id;
   });
   await caughtUp(deps, caller, id);
