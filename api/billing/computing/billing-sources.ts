@@ -69,14 +69,16 @@ export interface BillingSources {
 /**
  * Reads the billing sources of the subscriptions: about fifteen statements, however many subscriptions there
  * are, each sent as soon as what it asks about is known. `from` is the earliest service that may be charged;
- * null: only usage is rated, so that `taxes` and `billed` stay empty.
+ * null: only usage is rated, so that `taxes` and `billed` stay empty. A subscription may be given once for each of
+ * its invoices; its sources are there once.
  */
 export async function readBillingSources(
   db: Db,
   scope: Scope,
-  subscriptions: readonly SubscriptionRow[],
+  given: readonly SubscriptionRow[],
   from: string | null,
 ): Promise<BillingSources> {
+  const subscriptions = [...new Map(given.map((row) => [row.id, row])).values()];
   const ids = subscriptions.map(({ id }) => id);
   const customerIds = [...new Set(subscriptions.flatMap((row) => [row.customer_id, payerOf(row)]))];
   const [lines, customers, billed, entitlements, coupons, taxes, pauses, pools] = await Promise.all(

@@ -112,6 +112,27 @@ describe('what the plan grants is free (billing 4)', () => {
     expect(row(await preview(subscription))).toEqual(['15', '130', '12.5']);
   });
 
+  test('invoices of several periods that are computed together: each has the allowance once', async () => {
+    const { subscription, use } = await granted(
+      { usage_limit: 100, usage_reset_period: 'MONTHLY' },
+      {},
+      { start_date: day('01-01') },
+    );
+    await use(day('01-10'), '150');
+    await use(day('02-10'), '170');
+    await world.close();
+    world.api.clock.set('2026-03-31T06:00:00.000Z');
+    await world.finalize();
+    const { body } = await world.api.post('/v1/invoices/search', {
+      ...{ subscription_id: subscription.id, invoice_status: ['FINALIZED'] },
+    });
+    const cycles = body.items.filter((one: any) => one.line_items.length > 0);
+    expect(cycles.map(row).toSorted()).toEqual([
+      ['50', '100', '50'],
+      ['70', '100', '70'],
+    ]);
+  });
+
   test('by year: the usage of earlier months reduces the allowance', async () => {
     const { subscription, use } = await granted({ usage_limit: 100, usage_reset_period: 'ANNUAL' });
     await use(day('03-10'), '80');
