@@ -55,6 +55,8 @@ export interface ChargeCell {
   readonly cell: Period;
   /** Cut by the dates of the line item as well: the service that the row charges for. */
   readonly service: Period;
+  /** The service if no pause cut its ends; absent for a service that pauses do not cut. */
+  readonly unpaused_service?: Period;
   /** Pauses in the cell; absent without one. */
   readonly idle?: IdleTime;
 }

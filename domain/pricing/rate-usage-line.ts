@@ -186,10 +186,13 @@ function lineCommitment(
     return commitPerWindow(terms, input.price.model, ratedUnits, scope.windows, prorated);
   }
   assert(!terms.windowed, 'a windowed commitment needs its windows');
-  const slice = chargedSlice(input.cell, input.proration_behavior);
-  // A period of the calendar that has a pause in it is whole, unless its parts are charged.
-  const isCut = input.proration_behavior === 'create_prorations' || input.cell.idle?.lengthens;
-  const share = isCut ? sliceShare(slice, input.cell) : timeShare(slice, input.cell.reference);
+  const { cell, proration_behavior } = input;
+  const isProrated = proration_behavior === 'create_prorations';
+  // A period of the calendar with a pause is whole, unless its parts are charged.
+  const service = isProrated ? cell.service : (cell.unpaused_service ?? cell.service);
+  const slice = chargedSlice({ ...cell, service }, proration_behavior);
+  const isCut = isProrated || cell.idle?.lengthens;
+  const share = isCut ? sliceShare(slice, cell) : timeShare(slice, cell.reference);
   return commitForPeriod(terms, input.price.model, ratedUnits, isWhole(share) ? null : share);
 }
 

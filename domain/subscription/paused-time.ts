@@ -39,6 +39,7 @@ export function chargesAroundPauses<Line extends ChargedLine>(
       return [idle?.lengthens === true ? withIdle(service) : { line, cell: { ...cell, service } }];
     }
     if (isFee) return pieces.map((service) => ({ line, cell: { ...cell, service } }));
-    return [withIdle({ start: first.start, end: last.end })];
+    const served = withIdle({ start: first.start, end: last.end });
+    return [{ ...served, cell: { ...served.cell, unpaused_service: cell.service } }];
   });
 }

@@ -189,6 +189,21 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
     expect(await cycles(subscription)).toEqual([['Calls 80 110 01-01..02-11']]);
   });
 
+  test.each([
+    ['in the period', '2026-01-21', 'none', 'Calls 40 50 01-01..02-01'],
+    ['beyond its end', '2026-02-05', 'none', 'Calls 40 50 01-01..01-11'],
+    ['beyond its end', '2026-02-05', 'create_prorations', 'Calls 40 40 01-01..01-11'],
+  ])('on a calendar, and the pause ends %s (%s, %s)', async (_, until, proration_behavior, row) => {
+    const { subscription, use } = await sold({ amount: '1' }, ({ id }) => ({
+      ...{ billing_cycle: 'calendar', proration_behavior },
+      line_item_commitments: { [id]: { commitment_amount: '50', enable_true_up: true } },
+    }));
+    await use('2026-01-05', '40');
+    await pause(subscription, '2026-01-11', until);
+    await at('2026-02-06');
+    expect((await cycles(subscription))[0]).toEqual([row]);
+  });
+
   test('windows of a commitment in the pause do not count', async () => {
     const { subscription, use } = await sold({ amount: '1' }, ({ id }) => ({
       line_item_commitments: {
