@@ -1,0 +1,166 @@
+import { Decimal } from '../../../domain/money.ts';
+import {
+  PRICE_UNITS,
+  type Addon,
+  type Contract,
+  type Fee,
+  type Line,
+  type Model,
+  type Row,
+  type Service,
+} from './contract.ts';
+import { cut, type Clock, type Time } from './naive-calendar.ts';
+import {
+  active,
+  cellsOf,
+  firstClock,
+  lifeOf,
+  livedPeriods,
+  overlap,
+  type Cell,
+  type Lived,
+} from './naive-life.ts';
+import { total } from './naive-rating.ts';
+
+/** A part of a charge period for which a line has one price. */
+export interface Part extends Cell {
+  readonly period: Lived;
+  /** Cut by the phase and by the time of the line. */
+  readonly sold: Time;
+  /** Cut by pauses at its ends as well. */
+  readonly service: Time;
+  readonly isLater: boolean;
+}
+
+/** The lines of a contract in time. */
+export class Lines {
+  /** With the lines of addons, in the currency of the prices. */
+  readonly contract: Contract;
+  /** The grid before any pause. */
+  readonly clock: Clock;
+  readonly life: Time;
+  readonly periods: readonly Lived[];
+
+  constructor(contract: Contract) {
+    this.periods = livedPeriods(contract);
+    this.contract = withAddons(inCurrency(contract), this.periods);
+    this.clock = firstClock(contract);
+    this.life = lifeOf(contract);
+  }
+
+  round(value: Decimal): Decimal {
+    return value.toDecimalPlaces(this.contract.currency === 'jpy' ? 0 : 2, Decimal.ROUND_HALF_UP);
+  }
+
+  /** The parts of a billing period that a line charges, each on the line's own grid. */
+  parts(line: Line, period: Lived): Part[] {
+    const { phase, pauses } = this.contract;
+    const cells = cellsOf(period, line);
+    const phases =
+      phase === null
+        ? [{ time: this.life, isLater: false }]
+        : [
+            { time: { ...this.life, end: phase }, isLater: false },
+            { time: { ...this.life, start: phase }, isLater: true },
+          ];
+    return phases.flatMap(({ time, isLater }) =>
+      cells.flatMap(({ reference, cell }) => {
+        const within = cut(cut(cell, time) ?? NEVER, line.during ?? cell);
+        const parts = within === null ? [] : active(within, pauses);
+        if (parts.length === 0) return [];
+        const service = { start: parts[0]!.start, end: parts.at(-1)!.end };
+        return [{ period, reference, cell, sold: within!, service, isLater }];
+      }),
+    );
+  }
+
+  /** One row for each charge period, or one for the billing period and each phase. */
+  inGroups(
+    name: string,
+    kind: Row['kind'],
+    rows: readonly (Time & {
+      readonly isLater: boolean;
+      readonly quantity: Decimal | null;
+      readonly amount: Decimal;
+    })[],
+  ): Row[] {
+    const groups =
+      this.contract.grouped && kind === 'base'
+        ? [rows.filter(({ isLater }) => !isLater), rows.filter(({ isLater }) => isLater)]
+        : rows.map((row) => [row]);
+    return groups
+      .filter((group) => group.length > 0)
+      .map((group) => ({
+        name,
+        kind,
+        start: group[0]!.start,
+        end: group.at(-1)!.end,
+        quantity: group.some(({ quantity }) => quantity === null)
+          ? null
+          : total(group.map(({ quantity }) => quantity!)).toFixed(),
+        amount: total(group.map(({ amount }) => amount)).toFixed(),
+      }));
+  }
+}
+
+/** The lines of the addons among the others. */
+function withAddons(contract: Contract, periods: readonly Lived[]): Contract {
+  const lines = contract.addons.map((addon) => {
+    const during = { start: addon.attached, end: endOf(addon, periods) };
+    const { quantity } = addon;
+    return {
+      fees: addon.fees.map((fee) => ({ ...fee, quantity, during })),
+      services: addon.services.map((service) => ({ ...service, during })),
+    };
+  });
+  return {
+    ...contract,
+    fees: [...contract.fees, ...lines.flatMap(({ fees }) => fees)],
+    services: [...contract.services, ...lines.flatMap(({ services }) => services)],
+  };
+}
+
+/** When an addon ends: with a period, or when that is asked for. */
+function endOf({ attached, once, detached }: Addon, periods: readonly Lived[]): number {
+  const at = once ? attached : (detached?.at ?? null);
+  if (at === null) return Infinity;
+  if (detached?.now) return at;
+  return periods.find(({ start, end }) => start <= at && at < end)!.end;
+}
+
+/** Prices in a price unit are converted when they are made. */
+function inCurrency(contract: Contract): Contract {
+  const { currency, inUnits, fees, services } = contract;
+  if (!inUnits || currency === 'crx') return contract;
+  const times = (text: string) => new Decimal(text).times(PRICE_UNITS[currency].rate).toFixed();
+  const converted = (model: Model): Model =>
+    model.kind === 'flat' || model.kind === 'package'
+      ? { ...model, each: times(model.each) }
+      : {
+          ...model,
+          tiers: model.tiers.map((tier) => ({
+            ...tier,
+            each: times(tier.each),
+            flat: times(tier.flat),
+          })),
+        };
+  const priced = <Priced extends Fee | Service>(line: Priced): Priced => ({
+    ...line,
+    model: converted(line.model),
+    later: line.later && converted(line.later),
+  });
+  return { ...contract, fees: fees.map(priced), services: services.map(priced) };
+}
+
+export const modelOf = (
+  { model, later }: Fee | Service,
+  { isLater }: Pick<Part, 'isLater'>,
+): Model => (isLater ? (later ?? model) : model);
+
+const NEVER: Time = { start: 0, end: 0 };
+
+/** What a part of a period is worth; pauses that made the period longer count for neither. */
+export const share = (part: Time, whole: Time, added: readonly Time[]): Decimal =>
+  new Decimal(part.end - part.start - overlap(part, added)).div(
+    whole.end - whole.start - overlap(whole, added),
+  );

@@ -1,0 +1,355 @@
+import { Decimal } from '../../../domain/money.ts';
+import type { Cadence, Row, Service, Use } from './contract.ts';
+import {
+  boundary,
+  cellAt,
+  cellsOver,
+  cut,
+  roughDays,
+  windowsOver,
+  type Time,
+  type Unit,
+} from './naive-calendar.ts';
+import { active, cellsOf, overlap, type Lived } from './naive-life.ts';
+import { modelOf, share, type Lines, type Part } from './naive-lines.ts';
+import { committed, positive, rate, total, zero, type Outcome } from './naive-rating.ts';
+
+/** What the usage of a contract costs: measured, less what is free, rated, and held to what was promised. */
+export class Usage {
+  readonly #lines: Lines;
+  readonly #uses: readonly Use[];
+
+  constructor(lines: Lines, uses: readonly Use[]) {
+    this.#lines = lines;
+    this.#uses = uses.filter((use) => this.#isCounted(use));
+  }
+
+  usageRows(period: Lived): Row[] {
+    const { services, commitment } = this.#lines.contract;
+    const charged = services.map((service) => ({
+      service,
+      parts: this.#lines.parts(service, period).map((part) => this.#charge(service, part)),
+    }));
+    const rows = charged.flatMap(({ service, parts }) => {
+      if (parts.every(({ term }) => term === null))
+        return this.#lines.inGroups(
+          service.name,
+          'base',
+          parts.map((part) => ({ ...part, amount: this.#lines.round(part.amount) })),
+        );
+      const base = this.#lines.inGroups(
+        service.name,
+        'base',
+        parts.map((part) => ({ ...part, amount: this.#termRows(part.term!).within })),
+      );
+      const beside = parts.flatMap((part) => {
+        const { overage, trueUp } = this.#termRows(part.term!);
+        return [
+          ...(overage.gt(0)
+            ? this.#lines.inGroups(service.name, 'overage', [
+                { ...part, quantity: null, amount: overage },
+              ])
+            : []),
+          ...(trueUp.gt(0)
+            ? this.#lines.inGroups(service.name, 'true_up', [
+                { ...part, quantity: null, amount: trueUp },
+              ])
+            : []),
+        ];
+      });
+      return [...base, ...beside];
+    });
+    if (commitment === null) return rows;
+    return this.#pooled(
+      period,
+      total(charged.flatMap(({ parts }) => parts.map(({ amount }) => amount))),
+    );
+  }
+
+  #termRows({ within, overage, trueUp }: Outcome): Outcome {
+    const charge = this.#lines.round(within.plus(overage).plus(trueUp));
+    const [over, up] = [this.#lines.round(overage), this.#lines.round(trueUp)];
+    return { within: charge.minus(over).minus(up), overage: over, trueUp: up };
+  }
+
+  /** Of a customer who uses the subscription: from the start of the period of the joining until the leaving. */
+  #isCounted({ by, at }: Use): boolean {
+    if (by === 0) return true;
+    const member = this.#lines.contract.members[by - 1];
+    if (member === undefined) return false;
+    const { joins, leaves } = member;
+    const from =
+      joins === null
+        ? this.#lines.life.start
+        : this.#lines.periods.find(({ start, end }) => start <= joins && joins < end)!.start;
+    return at >= from && (leaves === null || at < leaves);
+  }
+
+  #measured(service: Service, { start, end }: Time): Decimal {
+    const { pauses } = this.#lines.contract;
+    const values = this.#uses
+      .filter((use) => use.service === service.name && use.at >= start && use.at < end)
+      .filter(({ at }) => !pauses.some((pause) => pause.start <= at && at < pause.end))
+      .map(({ value }) => new Decimal(value));
+    if (service.max) return values.length === 0 ? zero : Decimal.max(...values);
+    return total(values);
+  }
+
+  /** Billable usage of each window of a part; one window if the price has none. */
+  #billable(service: Service, part: Part): { readonly window: Time; readonly units: Decimal }[] {
+    const windows = this.#windows(service, part);
+    return windows.map((window) => {
+      const inside = cut(window, part.service)!;
+      if (service.free === null) return { window, units: this.#measured(service, inside) };
+      return { window, units: this.#beyondFree(service, part, inside) };
+    });
+  }
+
+  #windows(service: Service, part: Part): Time[] {
+    const { bucket, commitment } = service;
+    if (bucket !== null && bucket.size !== 'MONTH')
+      return windowsOver(bucket.size, this.#lines.clock, part.service);
+    const duration = bucket === null ? (commitment?.duration ?? null) : 'MONTHLY';
+    const isShorter =
+      duration !== null && roughDays(duration) < roughDays(service.unit, service.count);
+    return bucket !== null || isShorter
+      ? this.#grid(duration!, part.period, part.service)
+      : [part.service];
+  }
+
+  /** Uncut cells of a unit in a period that overlap a time; pauses that made the period longer are in them. */
+  #grid(unit: Unit, period: Lived, time: Time): Time[] {
+    return cellsOf(period, { unit, count: 1 })
+      .map(({ reference }) => reference)
+      .filter((reference) => cut(reference, time) !== null);
+  }
+
+  /** What usage of a time adds to that beyond the free usage of its reset windows. */
+  #beyondFree(service: Service, part: Part, inside: Time): Decimal {
+    const limit = this.#limit(service, part);
+    return total(
+      this.#resets(service, part, inside).map((uncut) => {
+        const window = cut(uncut, this.#lines.life)!;
+        const own = cut(window, inside)!;
+        const beyond = (end: number) =>
+          positive(this.#measured(service, { start: window.start, end }).minus(limit));
+        return beyond(own.end).minus(beyond(own.start));
+      }),
+    );
+  }
+
+  #resets(service: Service, part: Part, inside: Time): Time[] {
+    const { unit, count } = this.#lines.contract;
+    const { reset } = service.free!;
+    if (reset === null) return [part.cell];
+    if (reset === 'NEVER') return [this.#lines.life];
+    if (reset === 'DAILY') return windowsOver('DAY', this.#lines.clock, inside);
+    // Windows longer than a period do not move with a pause.
+    return roughDays(reset) > roughDays(unit, count)
+      ? cellsOver(this.#lines.clock, reset, 1, inside)
+      : this.#grid(reset, part.period, inside);
+  }
+
+  #limit(service: Service, { cell, reference, period }: Part): Decimal {
+    const { limit, reset } = service.free!;
+    const whole = new Decimal(limit);
+    if (!this.#lines.contract.prorated || reset === 'NEVER') return whole;
+    if (reset !== null && roughDays(reset) < roughDays(service.unit, service.count)) return whole;
+    return whole
+      .times(share(cell, reference, period.added))
+      .toDecimalPlaces(0, Decimal.ROUND_HALF_UP);
+  }
+
+  /** The unrounded charge of a part, before the commitment of the subscription. */
+  #charge(service: Service, part: Part) {
+    const model = modelOf(service, part);
+    const windows = this.#billable(service, part);
+    const quantity = total(windows.map(({ units }) => units));
+    const rated = windows.map(({ window, units }) => ({ window, amount: rate(model, units) }));
+    const amount = total(rated.map((one) => one.amount));
+    const base = { ...part.service, isLater: part.isLater, quantity };
+    const { commitment } = service;
+    if (commitment === null) return { ...base, amount, term: null };
+
+    const promised =
+      commitment.type === 'amount'
+        ? new Decimal(commitment.value)
+        : rate(model, new Decimal(commitment.value));
+    const duration = commitment.duration === null ? 0 : roughDays(commitment.duration);
+    const own = roughDays(service.unit, service.count);
+    if (duration > own) {
+      const outcome = this.#inTerm(
+        { ...commitment, value: promised, duration: commitment.duration! },
+        this.#shadowOf(service, part),
+        amount,
+        (start) => this.#usageBefore(service, start, this.#shadowOf(service, part).start),
+      );
+      return { ...base, amount, term: outcome };
+    }
+    const isPerWindow = commitment.windowed || (duration > 0 && duration < own);
+    const { prorated, pauses } = this.#lines.contract;
+    const isClocked = commitment.windowed && service.bucket?.size !== 'MONTH';
+    const terms = (
+      isPerWindow ? this.#inDuration(service, part, rated) : [{ window: part.reference, amount }]
+    )
+      .map((one) => ({ ...one, served: active(cut(one.window, part.service)!, pauses) }))
+      .filter(({ served }) => served.length > 0)
+      .map(({ amount, window, served }) => {
+        const added = isClocked ? [] : part.period.added;
+        const whole = window.end - window.start - overlap(window, added);
+        const time = total(served.map(({ start, end }) => new Decimal(end - start)));
+        const promise = prorated
+          ? promised.times(time).div(whole)
+          : isPerWindow
+            ? promised
+            : promised.times(this.#charged(part));
+        return committed(amount, promise, zero, commitment, commitment.trueUp);
+      });
+    return {
+      ...base,
+      amount: total(terms.flatMap(({ within, overage, trueUp }) => [within, overage, trueUp])),
+      term: null,
+    };
+  }
+
+  /** Without prorations a cut period counts as a whole one; only phases and other lines share it by time. */
+  #charged({ sold, cell, reference, period }: Part): Decimal {
+    const start = sold.start === cell.start ? reference.start : sold.start;
+    const end = sold.end === cell.end ? reference.end : sold.end;
+    return share({ start, end }, reference, period.added);
+  }
+
+  /** Windows of a bucket in those of a shorter commitment: each in the one in which its usage begins. */
+  #inDuration(
+    { bucket, commitment }: Service,
+    { period, service }: Part,
+    rated: readonly { readonly window: Time; readonly amount: Decimal }[],
+  ): readonly { readonly window: Time; readonly amount: Decimal }[] {
+    if (bucket === null || commitment!.windowed) return rated;
+    return this.#grid(commitment!.duration!, period, service).map((window) => ({
+      window,
+      amount: total(
+        rated
+          .map((one) => ({ ...one, begins: Math.max(one.window.start, service.start) }))
+          .filter(({ begins }) => window.start <= begins && begins < window.end)
+          .map(({ amount }) => amount),
+      ),
+    }));
+  }
+
+  /** The charge period of a part as it would be without pauses. */
+  #shadowOf({ unit, count }: Cadence, { period, cell }: Part): Time {
+    const cells = cellsOf(period, { unit, count });
+    const index = cells.findIndex((one) => one.cell.start === cell.start);
+    const shadows = cellsOver(this.#lines.clock, unit, count, period.shadow);
+    // A period that begins within a calendar has its last cells.
+    const isCut = this.#lines.contract.cycle === 'calendar' && period.restarts;
+    const shadow = shadows[isCut ? shadows.length - cells.length + index : index]!;
+    return cut(shadow, { ...period.shadow, end: this.#shadowEnd() })!;
+  }
+
+  /** The end of the contract, without pauses. */
+  #shadowEnd(): number {
+    if (this.#lines.life.end === Infinity) return Infinity;
+    const last = this.#lines.periods.at(-1)!;
+    const { unit, count, cycle } = this.#lines.contract;
+    if (cycle === 'calendar') {
+      const cellOf = ({ start }: Time) => cellAt(last.clock, unit, count, start);
+      const into = last.end - cellOf(last).start;
+      return Math.min(cellOf(last.shadow).start + into, last.shadow.end);
+    }
+    return last.shadow.start + (last.end - last.start) - overlap(last, last.added);
+  }
+
+  /** Money of a service for the charge periods between two instants without pauses, before its commitment. */
+  #usageBefore(service: Service, start: number, end: number): Decimal {
+    return total(
+      this.#lines.periods
+        .flatMap((period) => this.#lines.parts(service, period))
+        .filter((part) => {
+          const shadow = this.#shadowOf(service, part);
+          return shadow.start >= start && shadow.start < end;
+        })
+        .map((part) =>
+          total(
+            this.#billable(service, part).map(({ units }) => rate(modelOf(service, part), units)),
+          ),
+        ),
+    );
+  }
+
+  /** A commitment over several periods: the first term begins with the subscription. */
+  #inTerm(
+    commitment: {
+      readonly value: Decimal;
+      readonly factor: string;
+      readonly trueUp: boolean;
+      readonly duration: Unit;
+    },
+    cell: Time,
+    amount: Decimal,
+    before: (start: number) => Decimal,
+  ): Outcome {
+    const first = boundary(this.#lines.clock, commitment.duration, 1, 1);
+    const term =
+      cell.start < first
+        ? { start: this.#lines.life.start, end: first }
+        : cellAt(this.#lines.clock, commitment.duration, 1, cell.start);
+    const end = Math.min(term.end, this.#shadowEnd());
+    const share = this.#lines.contract.prorated
+      ? new Decimal(end - term.start).div(term.end - term.start)
+      : new Decimal(1);
+    const isLast = cell.end >= end;
+    const value = commitment.value.times(share);
+    return committed(amount, value, before(term.start), commitment, commitment.trueUp && isLast);
+  }
+
+  /** One row for all usage: how it is shared by the lines is not told here. */
+  #pooled(period: Lived, amount: Decimal): Row[] {
+    const commitment = this.#lines.contract.commitment!;
+    const value = new Decimal(commitment.value);
+    const { unit, count } = this.#lines.contract;
+    const outcome =
+      commitment.duration !== null && roughDays(commitment.duration) > roughDays(unit, count)
+        ? this.#inTerm(
+            { ...commitment, value, duration: commitment.duration },
+            cut(period.shadow, { ...period.shadow, end: this.#shadowEnd() })!,
+            amount,
+            (start) =>
+              total(
+                this.#lines.periods
+                  .filter(
+                    ({ shadow }) => shadow.start >= start && shadow.start < period.shadow.start,
+                  )
+                  .map((one) => this.#pooledUsage(one)),
+              ),
+          )
+        : committed(amount, value.times(this.#stub(period)), zero, commitment, commitment.trueUp);
+    const charge = outcome.within.plus(outcome.overage).plus(outcome.trueUp);
+    return [
+      {
+        name: 'usage',
+        kind: 'base',
+        ...{ start: period.start, end: period.end, quantity: null },
+        amount: this.#lines.round(charge).toFixed(),
+      },
+    ];
+  }
+
+  #stub(period: Lived): Decimal {
+    if (!this.#lines.contract.prorated) return new Decimal(1);
+    const { unit, count } = this.#lines.contract;
+    const whole = cellAt(period.clock, unit, count, period.start);
+    return new Decimal(period.end - period.start - overlap(period, period.added)).div(
+      whole.end - whole.start,
+    );
+  }
+
+  #pooledUsage(period: Lived): Decimal {
+    return total(
+      this.#lines.contract.services.flatMap((service) =>
+        this.#lines.parts(service, period).map((part) => this.#charge(service, part).amount),
+      ),
+    );
+  }
+}
