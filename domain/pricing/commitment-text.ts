@@ -147,11 +147,15 @@ export function roundingText(step: ExplanationStepOf<'rounding'>, figures: Figur
   const title = `Rounding to ${decimals} decimals of ${currency.toUpperCase()}`;
   const { money } = figuresOf(decimals, {});
   const unrounded = figures.money(step.unrounded);
-  if (parts === null) return { title, lines: [`${unrounded} = ${money(step.amount)}`] };
+  const rounded = (amount: string) =>
+    decimal(amount).equals(decimal(step.unrounded))
+      ? `${unrounded} = ${money(amount)}`
+      : `${unrounded}, to ${decimals} decimals = ${money(amount)}`;
+  if (parts === null) return { title, lines: [rounded(step.amount)] };
   return {
     title,
     lines: [
-      `${unrounded} = ${money(parts.charge)}`,
+      rounded(parts.charge),
       ...textTable([
         ['utilized', '+ overage', '+ true-up', '= charge'],
         [parts.utilized, parts.overage, parts.true_up, parts.charge].map(money),

@@ -2,6 +2,7 @@ import { minorDigits } from '../currency.ts';
 import { decimal, Decimal, decimalText } from '../money.ts';
 import type { LineStep } from '../../schemas/explanation.ts';
 import { shortInstant, spanText } from './span-text.ts';
+import { withThousands } from './thousands.ts';
 
 /** The reader of a printed explanation. */
 export interface Reader {
@@ -69,17 +70,6 @@ export function shown(
   const text = rounded.toFixed(Math.max(least, rounded.decimalPlaces()));
   const unsigned = withThousands(rounded.isZero() ? text.replace('-', '') : text);
   return rounded.equals(exact) ? unsigned : `${mark(decimalText(exact))}${unsigned}`;
-}
-
-/** Only digits before the point are grouped. */
-function withThousands(text: string): string {
-  const [whole = '', ...fraction] = text.split('.');
-  const sign = whole.startsWith('-') ? '-' : '';
-  const digits = whole.slice(sign.length);
-  const first = digits.length % 3 || 3;
-  const groups = [digits.slice(0, first)];
-  for (let at = first; at < digits.length; at += 3) groups.push(digits.slice(at, at + 3));
-  return [sign + groups.join(','), ...fraction].join('.');
 }
 
 /** A stored word as a reader knows it: `MONTHLY` as `monthly`, `COUNT_UNIQUE` as `count unique`. */

@@ -1,5 +1,6 @@
 import { epochMs, isoText } from '../time/instant.ts';
 import { zoneOf } from '../time/zone.ts';
+import { withThousands } from './thousands.ts';
 
 export const spanText = (
   { start, end }: { readonly start: string; readonly end: string },
@@ -41,5 +42,6 @@ export function shareText(partMs: number, wholeMs: number): string {
     'ms',
     1,
   ];
-  return `${partMs / length} / ${wholeMs / length} ${name}`;
+  const count = (ms: number): string => withThousands(String(ms / length));
+  return `${count(partMs)} / ${count(wholeMs)} ${name}`;
 }

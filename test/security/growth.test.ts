@@ -81,7 +81,7 @@ function pngChunk(name: string, content: string): string {
 
 /** Functions that read by place what no caller writes, or only a little of it. */
 const NO_INPUT: Readonly<Record<string, string>> = {
-  'domain/pricing/figures.ts withThousands': 'digits of a computed amount',
+  'domain/pricing/thousands.ts withThousands': 'digits of a computed amount',
   'domain/pricing/line-commitment.ts usageByWindow': 'windows of a period',
   'domain/time/zone.ts changeWithin': 'changes of a time zone',
   'domain/time/zone.ts lastAtOrBefore': 'changes of a time zone',
