@@ -142,7 +142,10 @@ async function compareBank(company: Company, when: string, differ: Differ): Prom
     differ(`${when}: paid back by the bank for ${id}`, [paidBack.get(id) ?? 0], [toSource]);
 }
 
-/** Revenue of the days adds up to the revenue of the invoices; credits bought are not revenue. */
+/**
+ * Revenue of the days adds up to the revenue of the invoices; credits bought are not revenue. Revenue by month, which
+ * is read from the sums that an invoice stores, is that of its rows.
+ */
 async function revenueAgrees(company: Company, rows: readonly any[]): Promise<void> {
   const invoices = rows.filter(
     ({ id, invoice_status }) =>
@@ -168,4 +171,16 @@ async function revenueAgrees(company: Company, rows: readonly any[]): Promise<vo
     sum += amount;
   }
   expect(await revenue('2024-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')).toBe(sum);
+
+  const { body } = await world.api.post('/v1/dashboard/revenues', {
+    revenue_trend: { window_count: 24 },
+  });
+  const { windows } = body.revenue_trend.currency_revenue_windows.usd;
+  const byMonth = new Map<string, number>();
+  for (const [day, amount] of byDay)
+    byMonth.set(day.slice(0, 7), (byMonth.get(day.slice(0, 7)) ?? 0) + amount);
+  const sold = windows.filter((window: any) => window.total_revenue !== '0');
+  expect(
+    sold.map(({ window_label, total_revenue }: any) => [window_label, cents(total_revenue)]),
+  ).toEqual([...byMonth].filter(([, amount]) => amount !== 0).sort());
 }

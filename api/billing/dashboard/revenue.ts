@@ -8,10 +8,10 @@ import type {
 } from '../../../schemas/dashboard.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import {
-  paymentStatesSince,
+  issuedByMonth,
   revenueByCustomer,
-  revenueByMonth,
   subscriptionsByPlanSince,
+  type IssuedInvoices,
 } from './revenue-repository.ts';
 
 /** Revenue of a period by customer and currency, largest first, and its total by currency. */
@@ -46,25 +46,27 @@ export async function revenues(db: Db, scope: Scope, at: string, count: number):
   const months = lastMonths(at, count);
   const { start } = months[0]!;
   const between = { period_start: start, period_end: at };
-  const [rows, plans, paying] = await Promise.all([
-    revenueByMonth(db, scope, start),
+  const [issued, plans] = await Promise.all([
+    issuedByMonth(db, scope, start),
     subscriptionsByPlanSince(db, scope, start),
-    paymentStatesSince(db, scope, start),
   ]);
-  const byCurrency = groupBy(rows, ({ currency }) => currency);
-  const windowsOf = (ofCurrency: typeof rows) =>
-    months.map((window) => ({
-      window_start: window.start,
-      window_end: window.end,
-      window_label: window.start.slice(0, 7),
-      total_revenue: ofCurrency.find(({ month }) => month === window.start)?.net ?? '0',
-    }));
+  const revenue = issued.filter(({ is_revenue }) => is_revenue);
+  const windowsOf = (ofCurrency: readonly IssuedInvoices[]) =>
+    months.map((window) => {
+      const own = ofCurrency.filter(({ month }) => month === window.start);
+      return {
+        window_start: window.start,
+        window_end: window.end,
+        window_label: window.start.slice(0, 7),
+        total_revenue: decimalText(sum(own.map(({ net }) => decimal(net)))),
+      };
+    });
   return {
     revenue_trend: {
       currency_revenue_windows: Object.fromEntries(
-        [...byCurrency].map(([currency, ofCurrency]) => [
+        [...groupBy(revenue, ({ currency }) => currency)].map(([currency, ofCurrency]) => [
           currency,
-          { windows: windowsOf(ofCurrency as typeof rows) },
+          { windows: windowsOf(ofCurrency) },
         ]),
       ),
       window_size: 'MONTH',
@@ -75,6 +77,17 @@ export async function revenues(db: Db, scope: Scope, at: string, count: number):
       plans: [...plans],
       ...between,
     },
-    invoice_payment_status: { ...paying, ...between },
+    invoice_payment_status: {
+      paid: counted(issued, ['SUCCEEDED', 'OVERPAID']),
+      pending: counted(issued, ['INITIATED', 'PENDING', 'PROCESSING']),
+      failed: counted(issued, ['FAILED']),
+      ...between,
+    },
   };
 }
+
+/** How many invoices have one of these payment states. */
+const counted = (issued: readonly IssuedInvoices[], states: readonly string[]): number =>
+  issued
+    .filter(({ payment_status }) => states.includes(payment_status))
+    .reduce((total, { count }) => total + count, 0);
