@@ -60,6 +60,8 @@ describeInBrowser('hosted pages', (executable) => {
     await page.getByRole('heading', { name: 'Paid' }).waitFor();
     const back = page.getByRole('link', { name: 'Return to shop.example' });
     expect(await back.getAttribute('href')).toBe('https://shop.example/thanks');
+    // What is paid is not due.
+    await page.getByText('Amount paid', { exact: true }).waitFor();
     found.push(...(await everyForm(page, 'checkout-paid')));
     const { body } = await shown.world.api.get(`/v1/invoices/${session.checkout_invoice_id}`);
     expect(body).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '1234567.89' });
@@ -93,8 +95,15 @@ describeInBrowser('hosted pages', (executable) => {
       } else await end(session);
       const { page, problems } = await visit(here(session.payment_action.url));
       await page.getByRole('heading', { name: title }).waitFor();
+      await page.getByText('Amount, not paid', { exact: true }).waitFor();
       await settled(page);
       found.push(...(await shifts(page, `checkout-${title}`)));
+      for (const width of [360, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        // In sight beside the long name, and above the sum: the last digits are in one line.
+        const ends = await page.getByText('$1,234,567.89', { exact: true }).evaluateAll(rightsOf);
+        expect([title, width, ends.length, new Set(ends).size]).toEqual([title, width, 3, 1]);
+      }
       found.push(...(await everyForm(page, `checkout-${title}`)), ...problems);
       await page.context().close();
     }
@@ -105,6 +114,12 @@ describeInBrowser('hosted pages', (executable) => {
     expect(found).toEqual([]);
   });
 });
+
+/** Runs in the page: where the elements end, in pixels. */
+const rightsOf = (elements: unknown[]): number[] =>
+  (elements as { getBoundingClientRect(): { readonly right: number } }[]).map((element) =>
+    Math.round(element.getBoundingClientRect().right),
+  );
 
 /** Runs in the page: the content of the browser's storage. */
 function kept(): string[] {

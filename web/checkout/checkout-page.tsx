@@ -102,8 +102,16 @@ function Payable({
   );
 }
 
+/** The words of the bill, while it can be paid and afterwards. */
+function billWords({ terminal, checkout_status }: Checkout): { title: string; sum: string } {
+  if (!terminal) return { title: 'What you pay for', sum: 'Amount due' };
+  const sum = checkout_status === 'completed' ? 'Amount paid' : 'Amount, not paid';
+  return { title: 'What it was for', sum };
+}
+
 /** What is paid: the rows of the invoice and their sum. */
 function Bill({ checkout }: { readonly checkout: Checkout }) {
+  const words = billWords(checkout);
   const { currency, lines, hidden_lines, subtotal, discount, tax, settled, amount } = checkout;
   const money = (value: string) => <Money amount={value} currency={currency} />;
   const negative = (value: string) => money(value.startsWith('-') ? value.slice(1) : `-${value}`);
@@ -112,11 +120,11 @@ function Bill({ checkout }: { readonly checkout: Checkout }) {
     ...(discount === '0' ? [] : ([['Discount', negative(discount)]] as const)),
     ...(tax === '0' ? [] : ([['Tax', money(tax)]] as const)),
     ...(settled === '0' ? [] : ([['Already settled', negative(settled)]] as const)),
-    ['Amount due', money(amount)],
+    [words.sum, money(amount)],
   ];
   return (
     <section className={styles.bill}>
-      <h2>What you pay for</h2>
+      <h2>{words.title}</h2>
       <p className={styles.small}>
         Billed to <bdi>{checkout.payer}</bdi>
       </p>

@@ -24,7 +24,7 @@ export function Countdown({
   const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
   return (
     <p>
-      This page can be paid for another <span role="timer">{text}</span> minutes.
+      Time left to pay: <span role="timer">{text}</span>
     </p>
   );
 }

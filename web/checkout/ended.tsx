@@ -19,11 +19,13 @@ export function Ended({ checkout }: { readonly checkout: Checkout }) {
     <div role="status" className={styles.ended} data-status={checkout.checkout_status}>
       <h1 className={styles.title}>{title}</h1>
       <p>{text}</p>
-      {back === null ? null : (
-        <p>
+      <p>
+        {back === null ? (
+          'You can close this page.'
+        ) : (
           <a href={back}>Return to {new URL(back).host}</a>
-        </p>
-      )}
+        )}
+      </p>
     </div>
   );
 }
