@@ -98,6 +98,18 @@ export const UsageAnalyticsItem = z
     properties: z.record(z.string(), z.string()).nullable(),
     window_size: z.enum(BUCKET_SIZES).nullable(),
     points: z.array(UsageAnalyticsPoint).nullable(),
+    /**
+     * The windows of `points`: those that were asked for, or the buckets of the price where these are not shorter. A
+     * window without a point has no usage. Null without points.
+     */
+    windows_of_points: z
+      .object({
+        window_size: z.enum(BUCKET_SIZES),
+        timezone: z.string(),
+        /** Where months begin; null means the first of the month. */
+        billing_anchor: instant.nullable(),
+      })
+      .nullable(),
     /** The commitment of the line in the range; null without a commitment, and on groups. */
     commitment_info: CommitmentInfo.nullable(),
     bucket_summaries: z.null(),

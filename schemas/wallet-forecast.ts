@@ -10,7 +10,9 @@ export const WalletForecast = z
     at: instant,
     /** Mean priced usage of a day. */
     daily_usage: decimalText,
-    /** Priced usage of the last four weeks by day, days without usage left out. */
+    /** Zone of the days of `usage`: that of the customer. */
+    timezone: z.string(),
+    /** Priced usage of the last four weeks by day, oldest first; a day without usage has `0`. Empty without usage. */
     usage: z.array(z.object({ day: instant, amount: decimalText })),
     /** When the balance is used up; null if that is not within a year. */
     empty_at: instant.nullable(),

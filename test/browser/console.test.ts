@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { formatDecimal } from '../../web/ui/text.ts';
 import { describeInBrowser } from '../support/requires.ts';
 import { cell, follow, goTo, titled } from './steps.ts';
@@ -142,6 +143,83 @@ describeInBrowser('the console', (executable) => {
     await page.context().close();
   });
 
+  test('a rounded figure of an explanation shows the exact one to a mouse, to the keyboard and to a finger', async () => {
+    const { page, problems } = await shown.signedIn();
+    const { api, catalog } = shown.world;
+    const plan = await catalog.plan('Part of a month');
+    await catalog.fixed(plan, '49');
+    const customer = await catalog.customer({ name: 'Rounded Inc' });
+    const { latest_invoice } = await catalog.subscribe(customer, plan, {
+      billing_cycle: 'calendar',
+      proration_behavior: 'create_prorations',
+    });
+    const [line] = latest_invoice.line_items;
+    const { body } = await api.get(
+      `/v1/invoices/${latest_invoice.id}/lines/${line.id}/explanation`,
+    );
+    const exact = body.explanation.steps.find(({ step }: any) => step === 'proration').amount;
+    expect(exact).toMatch(/\.\d{7,}$/);
+
+    await goTo(page, 'Invoices');
+    await page.goto(
+      page.url().replace(/\/invoices.*/, `/invoices/${latest_invoice.id}?line=${line.id}`),
+    );
+    const figure = page.getByRole('button', { name: `exactly ${exact}` }).first();
+    const shownExact = page.getByText(`exactly ${exact}`, { exact: true });
+    expect(await figure.innerText()).toMatch(/^≈\d+\.\d{6}$/);
+    expect(await shownExact.count()).toBe(0);
+
+    // A mouse is moved on its way to the figure.
+    await page.mouse.move(1, 1);
+    await figure.hover();
+    await shownExact.waitFor();
+    await page.mouse.move(0, 0);
+    await shownExact.waitFor({ state: 'detached' });
+
+    await figure.press('Enter');
+    await shownExact.waitFor();
+    // Escape hides the figure, and leaves the dialog open.
+    await page.keyboard.press('Escape');
+    await shownExact.waitFor({ state: 'detached' });
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Shift+Tab');
+    await shownExact.waitFor();
+    await page.keyboard.press('Tab');
+    await shownExact.waitFor({ state: 'detached' });
+
+    const box = (await figure.boundingBox())!;
+    const tap = await tapper(page);
+    await tap(box.x + box.width / 2, box.y + box.height / 2);
+    await shownExact.waitFor();
+    await tap(box.x + box.width / 2, box.y - 100);
+    await shownExact.waitFor({ state: 'detached' });
+    await page.getByRole('dialog', { name: /^Why this amount/ }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('of a long table behind a chart the rows in sight are in the page, and none before it is opened', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    await page.goto(`${base}/analytics?window=15MIN&from=2026-11-01&to=2026-11-21`);
+    const rows = page.getByRole('figure').first().locator('tbody tr');
+    const opener = page.getByText('Show as a table').first();
+    await opener.waitFor();
+    expect(await rows.count()).toBe(0);
+    await opener.press('Enter');
+    const table = page.getByRole('region', { name: 'Usage, table' });
+    const quarters = Number(await table.getByRole('table').getAttribute('aria-rowcount')) - 1;
+    expect(quarters).toBeGreaterThan(1_900);
+    await table.getByText('1 Nov 2026, 00:00 UTC', { exact: true }).waitFor();
+    expect(await rows.count()).toBeLessThan(150);
+    await table.press('End');
+    await table.locator(`tr[aria-rowindex="${quarters + 1}"]`).waitFor();
+    expect(await rows.count()).toBeLessThan(150);
+    expect(await table.getByText('1 Nov 2026, 00:00 UTC', { exact: true }).count()).toBe(0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('the address says whether events are followed', async () => {
     const { page, problems } = await shown.signedIn();
     await goTo(page, 'Events');
@@ -155,3 +233,16 @@ describeInBrowser('the console', (executable) => {
     await page.context().close();
   });
 });
+
+/** Taps with a finger at a place of the page. */
+async function tapper(page: Page): Promise<(x: number, y: number) => Promise<void>> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+  return async (x, y) => {
+    await devtools.send('Input.dispatchTouchEvent', {
+      type: 'touchStart',
+      touchPoints: [{ x, y }],
+    });
+    await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  };
+}

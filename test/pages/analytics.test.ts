@@ -26,6 +26,7 @@ const item = (model: string, usage: string, fields: Partial<Item> = {}): Item =>
   ...{ unit_plural: 'tokens', source: null, subtotal: '0', total_discount: '0', total_cost: '0' },
   ...{ currency: 'usd', event_count: 1, total_usage: usage, properties: { model } },
   points: [point('2026-11-01T00:00:00.000Z', usage, '0.1')],
+  windows_of_points: null,
   ...fields,
 });
 
@@ -95,7 +96,10 @@ describe('figures of the analytics page', () => {
 });
 
 describe('the windows of a chart', () => {
-  const counted = (...times: string[]) => [{ points: times.map((timestamp) => ({ timestamp })) }];
+  const counted = (...times: string[]) => [
+    { points: times.map((timestamp) => ({ timestamp })), windows_of_points: null },
+  ];
+  const timesOf = (...question: Parameters<typeof windowTimes>) => windowTimes(...question).times;
   const asked = (start_time: string, end_time: string, window_size: 'HOUR' | 'DAY' | 'WEEK') => ({
     ...{ start_time, end_time, window_size, timezone: 'Europe/Berlin' },
   });
@@ -104,12 +108,12 @@ describe('the windows of a chart', () => {
     ['2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z', 23],
     ['2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z', 25],
   ])('from %s to %s a day has %i hours', (start, end, hours) => {
-    expect(windowTimes(counted(start), asked(start, end, 'HOUR'), NOW)).toHaveLength(hours);
+    expect(timesOf(counted(start), asked(start, end, 'HOUR'), NOW)).toHaveLength(hours);
   });
 
   test('days are those of the zone on both sides of a change of the clock', () => {
     const week = asked('2026-10-23T22:00:00.000Z', '2026-10-26T23:00:00.000Z', 'DAY');
-    expect(windowTimes([], week, NOW)).toEqual([
+    expect(timesOf([], week, NOW)).toEqual([
       '2026-10-23T22:00:00.000Z',
       '2026-10-24T22:00:00.000Z',
       '2026-10-25T23:00:00.000Z',
@@ -118,19 +122,48 @@ describe('the windows of a chart', () => {
 
   test('the first week begins before the range', () => {
     const november = asked('2026-10-31T23:00:00.000Z', '2026-11-30T23:00:00.000Z', 'WEEK');
-    expect(windowTimes([], november, NOW)[0]).toBe('2026-10-25T23:00:00.000Z');
+    expect(timesOf([], november, NOW)[0]).toBe('2026-10-25T23:00:00.000Z');
   });
 
   test('windows to come are shown up to the last usage', () => {
     const later = asked('2026-11-20T23:00:00.000Z', '2026-11-25T23:00:00.000Z', 'DAY');
-    expect(windowTimes(counted('2026-11-22T23:00:00.000Z'), later, NOW)).toHaveLength(3);
-    expect(windowTimes([], later, NOW)).toHaveLength(1);
+    expect(timesOf(counted('2026-11-22T23:00:00.000Z'), later, NOW)).toHaveLength(3);
+    expect(timesOf([], later, NOW)).toHaveLength(1);
   });
 
-  test('usage on windows of another zone is shown where it is', () => {
-    const days = asked('2026-11-01T23:00:00.000Z', '2026-11-20T23:00:00.000Z', 'DAY');
-    const own = ['2026-11-03T00:00:00.000Z', '2026-11-07T00:00:00.000Z'];
-    expect(windowTimes(counted(...own), days, NOW)).toEqual(own);
+  describe('of a price with buckets in another zone', () => {
+    const days = asked('2026-11-01T23:00:00.000Z', '2026-11-05T23:00:00.000Z', 'DAY');
+    const bucketed = {
+      points: [{ timestamp: '2026-11-03T00:00:00.000Z' }],
+      windows_of_points: { window_size: 'DAY', timezone: 'UTC', billing_anchor: null } as const,
+    };
+    const own = ['01', '02', '03', '04', '05'].map((day) => `2026-11-${day}T00:00:00.000Z`);
+
+    test('are its own, also those without usage', () => {
+      expect(timesOf([bucketed], days, NOW)).toEqual(own);
+    });
+
+    test('stand beside those of other prices; each price has a value on its own only', () => {
+      const [plain] = counted('2026-11-02T23:00:00.000Z');
+      const { times, isOf } = windowTimes([bucketed, plain!], days, NOW);
+      const berlin = ['01', '02', '03', '04'].map((day) => `2026-11-${day}T23:00:00.000Z`);
+      expect(times).toEqual([...own, ...berlin].sort());
+      expect(times.filter((time) => isOf(bucketed, time))).toEqual(own);
+      expect(times.filter((time) => isOf(plain!, time))).toEqual(berlin);
+    });
+
+    test('a chart has no zero where a price has no window', () => {
+      const plain = item('a', '5', { points: [point('2026-11-02T23:00:00.000Z', '5', '1')] });
+      const other = item('b', '7', {
+        points: [point('2026-11-03T00:00:00.000Z', '7', '1')],
+        windows_of_points: bucketed.windows_of_points,
+      });
+      const { series } = chartOf([plain, other], 'usage', days, NOW);
+      expect(series.map(({ values }) => values.filter((value) => value !== null))).toEqual([
+        ['0', '0', '7', '0', '0'],
+        ['0', '5', '0', '0'],
+      ]);
+    });
   });
 });
 

@@ -1,5 +1,6 @@
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useRef } from 'react';
 import type uPlot from 'uplot';
+import { ChartTable } from './chart-table.tsx';
 import type { Series } from './series.ts';
 import { formatDecimal, formatMoney, formatTime } from './text.ts';
 import styles from './chart.module.css';
@@ -64,54 +65,29 @@ export function TimeChart({
         </ul>
       )}
       <div ref={frame} className={styles.canvas} aria-hidden="true" />
-      <TableBehind label={label} note={`Times in ${zone}`}>
-        <thead>
-          <tr>
+      <ChartTable
+        label={label}
+        note={`Times in ${zone}`}
+        head={
+          <>
             <th scope="col">Time ({zone})</th>
             {series.map(({ name }) => (
               <th key={name} scope="col">
                 {name}
               </th>
             ))}
-          </tr>
-        </thead>
-        <tbody>
-          {times.map((time, row) => (
-            <tr key={time}>
-              <th scope="row">{formatTime(time, zone)}</th>
-              {series.map(({ name, values }) => (
-                <td key={name}>{values[row] == null ? '–' : format(values[row]!)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </TableBehind>
+          </>
+        }
+        count={times.length}
+        row={(index) => (
+          <>
+            <th scope="row">{formatTime(times[index]!, zone)}</th>
+            {series.map(({ name, values }) => (
+              <td key={name}>{values[index] == null ? '–' : format(values[index]!)}</td>
+            ))}
+          </>
+        )}
+      />
     </figure>
-  );
-}
-
-/** The numbers of a chart as a table, collapsed at first. */
-export function TableBehind({
-  label,
-  note,
-  children,
-}: {
-  readonly label: string;
-  /** What is said about the picture, at the end of its last line. */
-  readonly note?: string;
-  readonly children: ReactNode;
-}) {
-  return (
-    <details className={styles.behind}>
-      <summary>
-        Show as a table {note === undefined ? null : <span className={styles.note}>{note}</span>}
-      </summary>
-      <div className={styles.scroll} tabIndex={0} role="region" aria-label={`${label}, table`}>
-        <table>
-          <caption className="visually-hidden">{label}</caption>
-          {children}
-        </table>
-      </div>
-    </details>
   );
 }

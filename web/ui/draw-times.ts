@@ -61,6 +61,8 @@ export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
           label: name,
           stroke: color(`series-${(index % 6) + 1}`),
           width: 1.75,
+          // A value may be missing between two others, where the windows of another line begin.
+          spanGaps: true,
           points: { show: times.length < 3 },
           ...(kind === 'bars' && bars !== undefined
             ? { paths: bars, fill: color(`series-${(index % 6) + 1}`), points: { show: false } }

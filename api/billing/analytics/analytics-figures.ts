@@ -189,6 +189,21 @@ function pointWindow(
     : { bucket_size: window_size, timezone, billing_anchor: null };
 }
 
+/** The grid of the points that are answered; null if none are. */
+export function gridOfPoints(
+  subject: AnalyticsSubject,
+  asked: AnalyticsQuestion,
+): UsageWindow | null {
+  const window = pointWindow(subject, asked);
+  const { bucket } = subject;
+  return window === null || bucket === null || isCoarser(window.bucket_size, bucket)
+    ? window
+    : windowOf(subject, bucket);
+}
+
+const isCoarser = (window: BucketSize, bucket: BucketSize): boolean =>
+  BUCKET_SIZES.indexOf(window) > BUCKET_SIZES.indexOf(bucket);
+
 /** AND of both filters: for a key in both, only values that both allow. */
 function bothFilters(left: FilterValues, right: FilterValues): FilterValues {
   const both = Object.entries(right).map(([key, values]): [string, readonly string[]] => {
@@ -247,16 +262,16 @@ function bucketPoints(
   asked: UsageWindow,
   cost: LineCost,
 ): UsageAnalyticsPoint[] {
-  const isCoarser = BUCKET_SIZES.indexOf(asked.bucket_size) > BUCKET_SIZES.indexOf(bucket);
+  const isAdded = isCoarser(asked.bucket_size, bucket);
   const isMax = subject.stretches[0]!.version.spec.aggregation.type === 'MAX';
-  const cellOf = (start: string) => (isCoarser ? windowStart(asked, start) : start);
+  const cellOf = (start: string) => (isAdded ? windowStart(asked, start) : start);
   const windows = [...byWindow(rows, cellOf)];
   const costs = shareCost(
     cost,
     windows.map(([, own]) => weightOf(subject, own)),
   );
   return windows.map(([timestamp, own], index) => {
-    const usage = isCoarser && isMax ? Decimal.max(...own.map((row) => row.quantity)) : sumOf(own);
+    const usage = isAdded && isMax ? Decimal.max(...own.map((row) => row.quantity)) : sumOf(own);
     return point(timestamp, usage, costs[index]!, countOf(own));
   });
 }

@@ -16,7 +16,13 @@ import {
 import { findEmbeddedPlans } from '../../catalog/offers/plan-repository.ts';
 import { priceAnswers } from '../../catalog/prices/repository.ts';
 import { lineItemAnswers } from '../records/subscription-answers.ts';
-import { asksOf, figuresOf, type AnalyticsQuestion, type Figures } from './analytics-figures.ts';
+import {
+  asksOf,
+  figuresOf,
+  gridOfPoints,
+  type AnalyticsQuestion,
+  type Figures,
+} from './analytics-figures.ts';
 import { bareMeters, usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from '../../usage/quantities/ask-usage.ts';
 import { addCosts, figureText, lineCost, netCost } from './cost-shares.ts';
@@ -198,6 +204,16 @@ function stored(line: NonNullable<AnalyticsSubject['line']>) {
   return row;
 }
 
+function windowsOfPoints(
+  subject: AnalyticsSubject,
+  asked: AnalyticsQuestion,
+): UsageAnalyticsItem['windows_of_points'] {
+  const grid = gridOfPoints(subject, asked);
+  if (grid === null) return null;
+  const { bucket_size, timezone, billing_anchor } = grid;
+  return { window_size: bucket_size, timezone, billing_anchor };
+}
+
 interface Shown {
   readonly names: readonly string[];
   readonly asked: AnalyticsQuestion;
@@ -241,6 +257,7 @@ function itemOf(
     properties: properties.length === 0 ? null : Object.fromEntries(properties),
     window_size: asked.window_size,
     points: figures.points === null ? null : [...figures.points],
+    windows_of_points: windowsOfPoints(subject, asked),
     sources,
     commitment_info,
     bucket_summaries: null,

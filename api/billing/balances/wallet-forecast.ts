@@ -2,6 +2,7 @@ import { roundToCurrency } from '../../../domain/currency.ts';
 import { paysFor } from '../../../domain/invoicing/prepaid-credits.ts';
 import { decimal, Decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
 import { epochMs, type Period } from '../../../domain/time/instant.ts';
+import { windowsWithin } from '../../../domain/time/usage-windows.ts';
 import { forecastBalance } from '../../../domain/wallet/forecast.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope } from '../../../postgres/client.ts';
@@ -32,12 +33,14 @@ export async function walletForecast(
   const at = isoTime(now);
   const base = { wallet_id: wallet.id, currency: wallet.currency, at };
   if (wallet.wallet_type !== 'PRE_PAID' || wallet.wallet_status !== 'active')
-    return { ...base, daily_usage: '0', usage: [], empty_at: null, points: [] };
+    return { ...base, daily_usage: '0', timezone: 'UTC', usage: [], empty_at: null, points: [] };
   const recent = { start: isoTime(now - RECENT_DAYS * DAY_MS), end: at };
-  const [blocks, balances, usage] = await Promise.all([
+  const [blocks, balances, { usage, timezone }] = await Promise.all([
     findBlocks(deps.pool, scope, [wallet.id]),
     realTimeBalances(deps, scope, [wallet], deps.eventReader),
-    paysFor(wallet.allowed_price_types, 'USAGE') ? usageByDay(deps, scope, wallet, recent) : [],
+    paysFor(wallet.allowed_price_types, 'USAGE')
+      ? usageByDay(deps, scope, wallet, recent)
+      : NO_USAGE,
   ]);
   const daily = meanOf(usage, recent);
   const forecast = forecastBalance(
@@ -49,7 +52,8 @@ export async function walletForecast(
   return {
     ...base,
     daily_usage: decimalText(roundToCurrency(daily, wallet.currency)),
-    usage: usage.map(({ day, amount }) => ({
+    timezone,
+    usage: everyDay(usage, timezone, recent).map(({ day, amount }) => ({
       day,
       amount: decimalText(roundToCurrency(amount, wallet.currency)),
     })),
@@ -62,6 +66,31 @@ interface DayOfUsage {
   readonly amount: Decimal;
 }
 
+interface UsageByDay {
+  /** Zone of the days. */
+  readonly timezone: string;
+  /** Days with usage, oldest first. */
+  readonly usage: readonly DayOfUsage[];
+}
+
+const NO_USAGE: UsageByDay = { timezone: 'UTC', usage: [] };
+
+/** The days of the period, those without usage with zero; none if no day has usage. */
+function everyDay(
+  usage: readonly DayOfUsage[],
+  timezone: string,
+  period: Period,
+): readonly DayOfUsage[] {
+  if (usage.length === 0) return usage;
+  const days = windowsWithin({ bucket_size: 'DAY', timezone, billing_anchor: null }, period);
+  const amounts = new Map(days.map(({ window_start }) => [window_start, ZERO]));
+  // A price with buckets may have usage in windows of its own, which begin on other days or hours.
+  for (const { day, amount } of usage) amounts.set(day, amount);
+  return [...amounts]
+    .map(([day, amount]) => ({ day, amount }))
+    .sort((left, right) => epochMs(left.day) - epochMs(right.day));
+}
+
 /** The mean since the first usage, at least of one day: a customer who began last week is not diluted. */
 function meanOf(usage: readonly DayOfUsage[], { start, end }: Period): Decimal {
   const [first] = usage;
@@ -71,13 +100,16 @@ function meanOf(usage: readonly DayOfUsage[], { start, end }: Period): Decimal {
   return sum(usage.map(({ amount }) => amount)).div(days);
 }
 
-/** Priced usage of the subscriptions that run now and that the wallet pays for, as analytics shows it. */
+/**
+ * Priced usage of the subscriptions that run now and that the wallet pays for, as analytics shows it, by the days of
+ * the customer.
+ */
 async function usageByDay(
   deps: ApiDeps,
   scope: Scope,
   { customer_id, currency }: WalletRow,
   range: Period,
-): Promise<DayOfUsage[]> {
+): Promise<UsageByDay> {
   const running = await runningSubscriptions(deps.pool, scope, [customer_id]);
   const settlements = await settlementsOf(
     deps.pool,
@@ -92,13 +124,15 @@ async function usageByDay(
   };
   const paid = running.filter((subscription) => factorOf(subscription.currency) !== null);
   const subjects = await usageLines(deps, scope, paid, range, null);
+  const timezone = paid[0]?.customer_timezone ?? 'UTC';
+  const asked = byDay(scope, timezone);
   const rows = await askUsage(
     deps,
-    subjects.flatMap((subject, number) => asksOf(subject, number, byDay(scope))),
+    subjects.flatMap((subject, number) => asksOf(subject, number, asked)),
   );
   const rated = rateSubjects(subjects, rows);
   const points = subjects.flatMap((subject, number) =>
-    figuresOf(subject, number, byDay(scope), rows, rated.get(subject) ?? []).flatMap(
+    figuresOf(subject, number, asked, rows, rated.get(subject) ?? []).flatMap(
       (figures) =>
         figures.points?.map(({ timestamp, cost }) => ({
           day: timestamp,
@@ -106,16 +140,17 @@ async function usageByDay(
         })) ?? [],
     ),
   );
-  return [...groupBy(points, ({ day }) => day)]
+  const usage = [...groupBy(points, ({ day }) => day)]
     .map(([day, own]) => ({ day, amount: sum(own.map(({ amount }) => amount)) }))
     .sort((left, right) => epochMs(left.day) - epochMs(right.day));
+  return { timezone, usage };
 }
 
-const byDay = (scope: Scope): AnalyticsQuestion => ({
+const byDay = (scope: Scope, timezone: string): AnalyticsQuestion => ({
   scope,
   external_customer_ids: null,
   filter_values: {},
   group_by: [],
   window_size: 'DAY',
-  timezone: null,
+  timezone,
 });

@@ -106,11 +106,17 @@ describe('the forecast', () => {
       wallet_id: wallet.id,
       currency: 'usd',
       daily_usage: (20 / days).toFixed(2).replace(/\.?0+$/, ''),
-      usage: [
-        { day: '2026-11-10T00:00:00.000Z', amount: '18.4' },
-        { day: '2026-11-12T00:00:00.000Z', amount: '1.6' },
-      ],
+      timezone: 'UTC',
     });
+    const used = forecast.usage.filter(({ amount }: { amount: string }) => amount !== '0');
+    expect(used).toEqual([
+      { day: '2026-11-10T00:00:00.000Z', amount: '18.4' },
+      { day: '2026-11-12T00:00:00.000Z', amount: '1.6' },
+    ]);
+    // Four weeks touch 29 days, each of which is there once.
+    expect(forecast.usage.map(({ day }: { day: string }) => day)).toEqual(
+      Array.from({ length: 29 }, (_, day) => later('2026-10-24T00:00:00.000Z', day)),
+    );
     expect(forecast.points[0]).toEqual({ at: forecast.at, balance: balance.real_time_balance });
     const left = Number(balance.real_time_balance);
     const expected = Date.parse(later(forecast.at, left / (20 / days)));

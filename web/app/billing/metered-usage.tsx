@@ -4,7 +4,7 @@ import { TimeChart } from '../../ui/chart.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
 import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { Card, Stack } from '../../ui/page.tsx';
-import { windowTimes, type AskedWindows } from '../window-times.ts';
+import { windowTimes, type AskedWindows, type WindowTimes } from '../window-times.ts';
 
 /** Usage of each meter in the windows that were asked for, and what it costs. */
 export function MeteredUsage({
@@ -24,7 +24,7 @@ export function MeteredUsage({
   );
 }
 
-/** The charts below each other have the same times. */
+/** The charts below each other have the same times, except that usage in buckets of another zone has its own. */
 export function MeterCharts({
   usage: { items },
   asked,
@@ -34,11 +34,11 @@ export function MeterCharts({
   readonly asked: AskedWindows;
   readonly now: string;
 }) {
-  const times = useMemo(() => windowTimes(items, asked, now), [items, asked, now]);
+  const windows = useMemo(() => windowTimes(items, asked, now), [items, asked, now]);
   return (
     <Stack>
       {items.map((item, index) => (
-        <MeterChart key={index} item={item} times={times} asked={asked} />
+        <MeterChart key={index} item={item} windows={windows} asked={asked} />
       ))}
     </Stack>
   );
@@ -88,17 +88,21 @@ export function UsageTable({
 
 function MeterChart({
   item,
-  times,
+  windows,
   asked: { window_size, timezone },
 }: {
   readonly item: ApiRecord<'UsageAnalyticsItem'>;
-  readonly times: readonly string[];
+  readonly windows: WindowTimes;
   readonly asked: AskedWindows;
 }) {
-  const series = useMemo(() => {
+  const { times, series } = useMemo(() => {
     const usage = new Map((item.points ?? []).map((point) => [point.timestamp, point.usage]));
-    return [{ name: item.name, values: times.map((time) => usage.get(time) ?? '0') }];
-  }, [item, times]);
+    const times = windows.times.filter((time) => usage.has(time) || windows.isOf(item, time));
+    return {
+      times,
+      series: [{ name: item.name, values: times.map((time) => usage.get(time) ?? '0') }],
+    };
+  }, [item, windows]);
   return (
     <Card>
       <h3>

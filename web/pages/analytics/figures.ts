@@ -13,6 +13,7 @@ export type Item = Pick<
   UsageAnalyticsItem,
   | 'meter_id' | 'sub_line_item_id' | 'price_id' | 'name' | 'source' | 'properties' | 'unit' | 'unit_plural'
   | 'total_usage' | 'subtotal' | 'total_discount' | 'total_cost' | 'currency' | 'event_count'
+  | 'windows_of_points'
 > & { readonly points: readonly Point[] | null }; // prettier-ignore
 export type Measure = 'usage' | 'cost' | 'events';
 
@@ -73,8 +74,8 @@ export function chartOf(
   measure: Measure,
   asked: AskedWindows,
   now: string,
-): { readonly times: string[]; readonly series: Series[] } {
-  const times = windowTimes(items, asked, now);
+): { readonly times: readonly string[]; readonly series: Series[] } {
+  const { times, isOf } = windowTimes(items, asked, now);
   const ordered = sorted(items, measure);
   const isCut = ordered.length > LINES_MAX + 1;
   const shown = isCut ? ordered.slice(0, LINES_MAX) : ordered;
@@ -83,17 +84,14 @@ export function chartOf(
     const byTime = of.map(
       ({ points }) => new Map((points ?? []).map((point) => [point.timestamp, point])),
     );
-    const values = times.map((time) =>
-      decimalText(
-        sum(
-          byTime.flatMap((found) => {
-            const point = found.get(time);
-            if (point === undefined) return [];
-            return decimal(measure === 'events' ? String(point.event_count) : point[measure]);
-          }),
-        ),
-      ),
-    );
+    const values = times.map((time) => {
+      const points = byTime.flatMap((found) => found.get(time) ?? []);
+      if (points.length === 0) return of.some((item) => isOf(item, time)) ? '0' : null;
+      const measured = points.map((point) =>
+        decimal(measure === 'events' ? String(point.event_count) : point[measure]),
+      );
+      return decimalText(sum(measured));
+    });
     return { name, values };
   };
   const names = new Map<string, number>();

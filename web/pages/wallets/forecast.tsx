@@ -89,7 +89,7 @@ function Balance({ of: { points, currency } }: { readonly of: Forecasted }) {
   );
 }
 
-function Usage({ of: { usage, currency } }: { readonly of: Forecasted }) {
+function Usage({ of: { usage, currency, timezone } }: { readonly of: Forecasted }) {
   const times = useMemo(() => usage.map(({ day }) => day), [usage]);
   const series = useMemo(
     () => [{ name: 'Usage', values: usage.map(({ amount }) => amount) }],
@@ -108,6 +108,7 @@ function Usage({ of: { usage, currency } }: { readonly of: Forecasted }) {
             kind="bars"
             times={times}
             series={series}
+            zone={timezone}
             currency={currency}
           />
         </Card>
