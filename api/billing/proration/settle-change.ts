@@ -1,6 +1,7 @@
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
 import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
+import { roundToCurrency } from '../../../domain/currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
 import { settleRows } from '../../../domain/pricing/line-change.ts';
 import type { Db } from '../../../postgres/client.ts';
@@ -225,9 +226,12 @@ function invoiceOf(context: Context, lines: readonly InvoiceLineRecord[]) {
   };
 }
 
-/** The net of the rows below zero, with the exclusive tax of the credits less that of the charges. */
+/**
+ * The net of the rows below zero, with the exclusive tax of the credits less that of the charges. The shares of the tax
+ * are rounded together, as their tax was.
+ */
 function creditOf(
-  { settlement }: Context,
+  { settlement, target }: Context,
   rated: readonly ChangedRow[],
   separate: Built,
   charges: Built,
@@ -241,5 +245,7 @@ function creditOf(
     ),
   );
   const tax = returned.minus(decimal(charges.tax_summary.exclusive_tax));
-  return Decimal.max(net.neg().plus(Decimal.max(tax, ZERO)), ZERO);
+  const currency = settlement?.currency ?? target.subscription.currency;
+  const credit = net.neg().plus(Decimal.max(tax, ZERO));
+  return roundToCurrency(Decimal.max(credit, ZERO), currency);
 }

@@ -344,6 +344,28 @@ describe('200 a line ends', () => {
     expect(wallets[0].balance).toBe('30');
   });
 
+  test('the tax that returns with a whole fee is in cents, like the credit (billing 0.2, 5.3)', async () => {
+    const { api, catalog } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '10', { display_name: 'Base' });
+    await catalog.fixed(plan, '0.05', { display_name: 'Small' });
+    const code = 'CENTS';
+    await api.post('/v1/taxes/rates', {
+      ...{ name: code, code, tax_rate_type: 'percentage', percentage_value: '8.25' },
+    });
+    const customer = await catalog.customer();
+    const subscription = await catalog.subscribe(customer, plan, {
+      ...{ start_date: day('2026-03-01'), proration_behavior: 'create_prorations' },
+      tax_rate_overrides: [{ tax_rate_code: code, currency: 'usd', auto_apply: true }],
+    });
+    const small = subscription.line_items.find((line: any) => line.display_name === 'Small');
+    const ended = await end(small, { effective_from: day('2026-03-01') });
+    expect(ended.status).toBe(200);
+    // 0.83 of tax on 10.05: 0.0041 of it is on 0.05.
+    const { body: wallets } = await api.get(`/v1/customers/${customer.id}/wallets`);
+    expect(wallets[0].balance).toBe('0.05');
+  });
+
   test('a draft in its grace keeps the advances it had', async () => {
     const { subscription, line } = await subscribed();
     world.api.clock.set(day('2026-04-01'));
