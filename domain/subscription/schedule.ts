@@ -41,11 +41,20 @@ export function paidSchedule(
   subscription: ScheduledSubscription,
   at: Instant = subscription.current_period_start,
 ): BillingSchedule {
-  return scheduleOfPart(
+  const schedule = scheduleOfPart(
     subscription,
     restartsOf(subscription).filter(({ until }) => until <= at).length,
     at,
   );
+  const unmoved = unmovedAnchor(subscription, at);
+  return unmoved === null ? schedule : { ...schedule, unmoved_anchor: unmoved };
+}
+
+/** The anchor that the period at an instant began with, if pauses made the period longer; null for any other. */
+function unmovedAnchor(subscription: ScheduledSubscription, at: Instant): Instant | null {
+  const start = longerPeriodAt(subscription, at)?.start;
+  const moved = subscription.earlier_anchors.find(({ until }) => until === start);
+  return moved?.billing_anchor ?? null;
 }
 
 /**

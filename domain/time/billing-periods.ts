@@ -9,6 +9,8 @@ export interface BillingSchedule extends BillingRhythm {
   readonly start_date: Instant;
   /** Null means no end. */
   readonly end_date: Instant | null;
+  /** In a period that pauses made longer: the anchor before they moved it. */
+  readonly unmoved_anchor?: Instant;
 }
 
 /** One period of a subscription, half-open. */

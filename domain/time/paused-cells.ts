@@ -74,9 +74,8 @@ export function idleIn(
 
 /**
  * The charge cells of a billing period with its pauses (billing 12.4). A period of the anniversary cycle is longer by
- * them: its cells are computed for the period without its pauses; then every time after a pause is moved later by the
- * length of that pause. The anchor has moved with the end of the period, so it is moved back first. A calendar does
- * not move.
+ * them: its cells are computed for the period without its pauses, on the grid that it began with; then every time
+ * after a pause is moved later by the length of that pause. A calendar does not move.
  */
 export function pausedCells(
   schedule: BillingSchedule,
@@ -92,7 +91,9 @@ export function pausedCells(
   const shorter = { start: period.start, end: before(period.end) };
   const original = {
     ...schedule,
-    billing_anchor: anchorOf(schedule, shorter, before(schedule.billing_anchor)),
+    billing_anchor:
+      unmovedAnchor(schedule, period.start) ??
+      anchorOf(schedule, shorter, before(schedule.billing_anchor)),
     end_date: schedule.end_date === null ? null : before(schedule.end_date),
   };
   return chargeCells(original, cadence, shorter).map(({ reference, cell }) => ({
@@ -101,8 +102,16 @@ export function pausedCells(
   }));
 }
 
+/** The anchor before the pauses, if the period is one of its grid: after a resumption a new grid begins. */
+function unmovedAnchor(schedule: BillingSchedule, start: Instant): Instant | null {
+  const { unmoved_anchor } = schedule;
+  if (unmoved_anchor === undefined) return null;
+  const unmoved = { ...schedule, billing_anchor: unmoved_anchor, end_date: null };
+  return periodContaining(unmoved, start)?.start === start ? unmoved_anchor : null;
+}
+
 /**
- * The anchor of the grid of a period without its pauses: its end, or its start where the end has lost the day
+ * The anchor of the grid of a period without its pauses, if that before the pauses is not known: its end, or its start where the end has lost the day
  * of the month. For example, a period from 31 August ends on 30 September; counted back from there it would
  * begin on 30 August. The start has the day, so it is the anchor.
  */

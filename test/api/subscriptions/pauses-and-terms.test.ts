@@ -204,6 +204,21 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
     expect((await cycles(subscription))[0]).toEqual([row]);
   });
 
+  test('weeks of a commitment go on from the anchor before the pause', async () => {
+    const { subscription, use } = await sold({ amount: '1' }, ({ id }) => ({
+      line_item_commitments: {
+        [id]: { commitment_amount: '10', commitment_duration: 'WEEKLY', overage_factor: '2' },
+      },
+    }));
+    await at('2026-02-01');
+    // Weeks begin on 29 January and on 5 February: neither has more than 10.
+    await use('2026-02-03', '8');
+    await use('2026-02-06', '8');
+    await pause(subscription, '2026-02-08', '2026-02-18');
+    await at('2026-03-11');
+    expect((await cycles(subscription)).at(-1)).toEqual(['Calls 16 16 02-01..03-11']);
+  });
+
   test('windows of a commitment in the pause do not count', async () => {
     const { subscription, use } = await sold({ amount: '1' }, ({ id }) => ({
       line_item_commitments: {
@@ -256,6 +271,16 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
     await at('2026-01-27');
     const { body } = await world.api.get(`/v1/customers/${customer.id}/usage`);
     expect(body.features).toMatchObject([{ current_usage: used, next_usage_reset_at: next }]);
+  });
+
+  test('weeks of an allowance go on from the anchor before the pause', async () => {
+    const { subscription, use } = await granted({ usage_limit: 10, usage_reset_period: 'WEEKLY' });
+    await at('2026-02-01');
+    await use('2026-02-03', '8');
+    await use('2026-02-06', '13');
+    await pause(subscription, '2026-02-08', '2026-02-18');
+    await at('2026-03-11');
+    expect((await cycles(subscription)).at(-1)).toEqual(['Calls 3 3 02-01..03-11']);
   });
 
   test('the used part of a quota has no usage of the pause', async () => {

@@ -80,7 +80,8 @@ export class Fees {
             };
           });
         });
-      if (!(prorated ?? this.#lines.contract.prorated) || rows.length === 0) return [];
+      if (!(prorated ?? this.#lines.contract.prorated)) return [];
+      if (rows.every(({ amount }) => Number(amount) === 0)) return [];
       const reason = 'SUBSCRIPTION_UPDATE';
       return [{ reason, period, drafted: attached, issued: attached, rows }];
     });
