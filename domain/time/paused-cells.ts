@@ -111,9 +111,9 @@ function unmovedAnchor(schedule: BillingSchedule, start: Instant): Instant | nul
 }
 
 /**
- * The anchor of the grid of a period without its pauses, if that before the pauses is not known: its end, or its start where the end has lost the day
- * of the month. For example, a period from 31 August ends on 30 September; counted back from there it would
- * begin on 30 August. The start has the day, so it is the anchor.
+ * The anchor of the grid of a period without its pauses, if that before the pauses is not known: its end, or its
+ * start where the end has lost the day of the month. For example, a period from 31 August ends on 30 September;
+ * counted back from there it would begin on 30 August. The start has the day, so it is the anchor.
  */
 function anchorOf(schedule: BillingSchedule, period: Period, end: Instant): Instant {
   const fromStart = { ...schedule, billing_anchor: period.start, start_date: period.start };

@@ -1,17 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Bookmark } from 'lucide-react';
-import { useState } from 'react';
-import { CreateSavedViewBody } from '../../schemas/saved-view.ts';
+import { lazy, Suspense, useState } from 'react';
 import { answerOf, api, type ApiRecord } from '../client/api.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { CheckboxField, TextField } from '../ui/fields.tsx';
 import { ChoiceFilter } from '../ui/filter-bar.tsx';
-import { Form, useApiForm } from '../ui/form.tsx';
-import { notify } from '../ui/toasts.tsx';
+import { Awaiting } from '../ui/query-state.tsx';
 import { Allowed, useSignedIn } from './person.tsx';
 
 type SavedView = ApiRecord<'SavedView'>;
+
+/** Forms are half of the weight of a page that needs none before a view is saved. */
+const SaveView = lazy(async () => ({ default: (await import('./save-view.tsx')).SaveView }));
 
 const VIEWS_MAX = 200;
 
@@ -81,43 +81,12 @@ export function SavedViews<Keys extends string>({
           </Button>
         ) : null}
         <Dialog title="Save view" isOpen={isSaving} onClose={() => setSaving(false)}>
-          <SaveForm page={page} query={query} onDone={() => setSaving(false)} />
+          <Suspense fallback={<Awaiting what="the form" />}>
+            <SaveView page={page} query={query} onDone={() => setSaving(false)} />
+          </Suspense>
         </Dialog>
       </Allowed>
     </>
-  );
-}
-
-function SaveForm({
-  page,
-  query,
-  onDone,
-}: {
-  readonly page: string;
-  readonly query: string;
-  readonly onDone: () => void;
-}) {
-  const cache = useQueryClient();
-  const form = useApiForm(CreateSavedViewBody, { name: '', page, query, is_shared: false });
-  return (
-    <Form
-      form={form}
-      submit="Save view"
-      onSubmit={async ({ name, is_shared }) => {
-        const body = { name, page, query, is_shared: is_shared === true };
-        await answerOf(api.POST('/saved-views', { body }));
-        await cache.invalidateQueries({ queryKey: ['saved-views', page] });
-        notify('View saved');
-        onDone();
-      }}
-    >
-      <TextField control={form.control} name="name" label="Name" isRequired autoFocus />
-      <CheckboxField
-        control={form.control}
-        name="is_shared"
-        label="Share with everybody in this environment"
-      />
-    </Form>
   );
 }
 
