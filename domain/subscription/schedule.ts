@@ -46,12 +46,12 @@ export function paidSchedule(
     restartsOf(subscription).filter(({ until }) => until <= at).length,
     at,
   );
-  const unmoved = unmovedAnchor(subscription, at);
-  return unmoved === null ? schedule : { ...schedule, unmoved_anchor: unmoved };
+  const anchor_before_pauses = anchorBeforePauses(subscription, at);
+  return anchor_before_pauses === null ? schedule : { ...schedule, anchor_before_pauses };
 }
 
 /** The anchor that the period at an instant began with, if pauses made the period longer; null for any other. */
-function unmovedAnchor(subscription: ScheduledSubscription, at: Instant): Instant | null {
+function anchorBeforePauses(subscription: ScheduledSubscription, at: Instant): Instant | null {
   const start = longerPeriodAt(subscription, at)?.start;
   const moved = subscription.earlier_anchors.find(({ until }) => until === start);
   return moved?.billing_anchor ?? null;

@@ -10,7 +10,7 @@ export interface BillingSchedule extends BillingRhythm {
   /** Null means no end. */
   readonly end_date: Instant | null;
   /** In a period that pauses made longer: the anchor before they moved it. */
-  readonly unmoved_anchor?: Instant;
+  readonly anchor_before_pauses?: Instant;
 }
 
 /** One period of a subscription, half-open. */

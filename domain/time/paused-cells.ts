@@ -92,7 +92,7 @@ export function pausedCells(
   const original = {
     ...schedule,
     billing_anchor:
-      unmovedAnchor(schedule, period.start) ??
+      anchorOfGridAt(schedule, period.start) ??
       anchorOf(schedule, shorter, before(schedule.billing_anchor)),
     end_date: schedule.end_date === null ? null : before(schedule.end_date),
   };
@@ -103,11 +103,11 @@ export function pausedCells(
 }
 
 /** The anchor before the pauses, if the period is one of its grid: after a resumption a new grid begins. */
-function unmovedAnchor(schedule: BillingSchedule, start: Instant): Instant | null {
-  const { unmoved_anchor } = schedule;
-  if (unmoved_anchor === undefined) return null;
-  const unmoved = { ...schedule, billing_anchor: unmoved_anchor, end_date: null };
-  return periodContaining(unmoved, start)?.start === start ? unmoved_anchor : null;
+function anchorOfGridAt(schedule: BillingSchedule, start: Instant): Instant | null {
+  const { anchor_before_pauses } = schedule;
+  if (anchor_before_pauses === undefined) return null;
+  const before = { ...schedule, billing_anchor: anchor_before_pauses, end_date: null };
+  return periodContaining(before, start)?.start === start ? anchor_before_pauses : null;
 }
 
 /**
