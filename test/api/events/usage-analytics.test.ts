@@ -74,6 +74,21 @@ describe('POST /events/analytics', () => {
     }); // prettier-ignore
   });
 
+  test.each<[string | null, string | null, string | null]>([
+    [null, null, null],
+    ['HOUR', 'HOUR', 'DAY'],
+    ['DAY', 'DAY', 'DAY'],
+    ['WEEK', 'WEEK', 'WEEK'],
+  ])('the windows of the points, asked for by %s: a bucket has no shorter ones', async (...row) => {
+    const [asked, ofSum, ofBucket] = row;
+    const { body } = await ask(asked === null ? {} : { window_size: asked });
+    const sizes = body.items.map((item: any) => item.windows_of_points?.window_size ?? null);
+    expect(sizes).toEqual([ofSum, ofBucket]);
+    for (const { windows_of_points: windows } of body.items)
+      if (windows !== null)
+        expect(windows).toMatchObject({ timezone: 'UTC', billing_anchor: null });
+  });
+
   test('200: filters and groups, also by properties that nothing keeps', async () => {
     const only = { feature_ids: [feature.id] };
     const usage = async (more: object) =>
