@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import postgres from 'postgres';
+import { LEAKPROOF_STATEMENTS } from './leakproof-functions.ts';
 import { SYSTEM_ROLE } from './row-security.ts';
 import { API_ROLE } from './scoped-pool.ts';
 
@@ -93,4 +94,9 @@ export async function giveToOwner(db: postgres.Sql, database: string): Promise<v
         execute statement;
       end loop;
     end $$`);
+}
+
+/** Marks the functions of searches by index, which only a superuser may do. */
+export async function markLeakproof(db: postgres.Sql): Promise<void> {
+  for (const statement of LEAKPROOF_STATEMENTS) await db.unsafe(statement);
 }

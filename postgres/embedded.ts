@@ -20,6 +20,7 @@ import {
   embeddedLogins,
   giveToOwner,
   makeLogins,
+  markLeakproof,
   type EmbeddedLogins,
   type Login,
 } from './embedded-logins.ts';
@@ -219,5 +220,10 @@ async function untilReady(port: number, password: string, logins: EmbeddedLogins
     }
   }
   const database = connect(DATABASE);
-  await giveToOwner(database, DATABASE).finally(() => database.end({ timeout: 1 }));
+  try {
+    await giveToOwner(database, DATABASE);
+    await markLeakproof(database);
+  } finally {
+    await database.end({ timeout: 1 });
+  }
 }

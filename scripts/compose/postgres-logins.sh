@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs once, on an empty volume. The superuser makes the logins of the product and is used no more
+# Runs once, on an empty volume. The superuser makes the logins of the product, marks functions that searches by index
+# need, and is used no more
 # (docs/operations.md, Roles of the database).
 set -eu
 psql --set ON_ERROR_STOP=1 --no-psqlrc --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" <<'SQL'
@@ -15,4 +16,8 @@ grant meterline_system to meterline_work;
 alter database meterline owner to meterline_owner;
 alter schema public owner to meterline_owner;
 revoke temporary, create on database meterline from public;
+alter function lower(text) leakproof;
+alter function texticlike(text, text) leakproof;
+alter function jsonb_contains(jsonb, jsonb) leakproof;
+alter function arrayoverlap(anyarray, anyarray) leakproof;
 SQL

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import postgres from 'postgres';
 import { connectPostgres } from '../../postgres/client.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../postgres/embedded.ts';
+import { countLeaky, LEAKPROOF_STATEMENTS } from '../../postgres/leakproof-functions.ts';
 import { migratePostgres } from '../../postgres/migrate.ts';
 
 /**
@@ -25,6 +26,8 @@ describe('the embedded Postgres', () => {
     // As an earlier release did: everything belongs to the superuser.
     const pool = connectPostgres({ url: server.url, applicationName: 'test', maxConnections: 2 });
     await migratePostgres(pool);
+    // As on a server whose migrations never ran as superuser.
+    await pool.unsafe(LEAKPROOF_STATEMENTS.join(' ').replaceAll('leakproof', 'not leakproof'));
     await pool.end();
     await server.stop();
     server = await start();
@@ -102,6 +105,35 @@ describe('the embedded Postgres', () => {
       const superusers = await sql`select rolname from pg_roles where rolsuper`;
       expect(superusers.map(({ rolname }) => rolname)).toEqual(['postgres']);
     });
+  });
+
+  test('searches behind row security use the indexes of text and metadata', async () => {
+    await withLogin(server.ownerUrl, async (sql) => {
+      // Few rows: Postgres would use any other index.
+      await sql.unsafe(`
+        begin;
+        alter table customers drop constraint customers_pkey cascade;
+        drop index customers_external_id_key, customers_environment_id_idx, customers_updated_at_idx,
+                   customers_name_idx, customers_external_id_idx, customers_email_idx;
+        set local role meterline_api;
+        set local enable_seqscan = off`);
+      const planOf = async (condition: string): Promise<string> => {
+        const rows = await sql.unsafe(
+          `explain select id from customers where tenant_id = 't' and environment_id = 'e' and ${condition}`,
+        );
+        return rows.map((row) => row['QUERY PLAN']).join('\n');
+      };
+      expect(await planOf(`name ilike '%globex%'`)).toContain('Index Cond: (name ~~* ');
+      expect(await planOf(`metadata @> '{"a":"b"}'`)).toContain('Index Cond: (metadata @> ');
+    });
+    const pool = connectPostgres({ url: server.ownerUrl, applicationName: 'test' });
+    expect(await countLeaky(pool)).toBe(0);
+    await pool.end();
+  });
+
+  test('the logins of docker-compose.yml are made with the same marks', () => {
+    const script = readFileSync('scripts/compose/postgres-logins.sh', 'utf8');
+    for (const statement of LEAKPROOF_STATEMENTS) expect(script).toContain(statement);
   });
 
   test('what an earlier release made as superuser belongs to the owner, and migrates under it', async () => {

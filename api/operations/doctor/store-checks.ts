@@ -1,5 +1,6 @@
 import type { ClickHouse } from '../../../clickhouse/client.ts';
 import type { Db } from '../../../postgres/client.ts';
+import { countLeaky, LEAKPROOF_STATEMENTS } from '../../../postgres/leakproof-functions.ts';
 import { check, type Check } from './check.ts';
 import { readMostParts } from '../../../clickhouse/reading/most-parts.ts';
 import { readOldestProgress } from './repository.ts';
@@ -17,9 +18,10 @@ const HISTORY_SECONDS_MAX = 50 * 3_600;
 
 /** Checks for the operator only: the stores and the jobs of all tenants. */
 export async function checkStores(db: Db, clickhouse: ClickHouse): Promise<Check[]> {
-  const [parts, connections, jobs, oldest] = await Promise.all([
+  const [parts, connections, leaky, jobs, oldest] = await Promise.all([
     mostParts(clickhouse),
     readConnections(db),
+    countLeaky(db),
     readJobs(db),
     readOldestProgress(db),
   ]);
@@ -30,6 +32,12 @@ export async function checkStores(db: Db, clickhouse: ClickHouse): Promise<Check
       `${connections.used} of ${connections.allowed}`,
       hasFewConnections(connections),
       'raise max_connections, or put a pooler in front (docs/operations.md)',
+    ),
+    check(
+      'searches by text',
+      leaky === 0 ? 'use their indexes' : 'read all records of an environment',
+      leaky > 0,
+      `as a superuser, in the database of the product: ${LEAKPROOF_STATEMENTS.join(' ')}`,
     ),
     check(
       'retention',

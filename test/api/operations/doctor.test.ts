@@ -90,6 +90,7 @@ describe('the stores and the jobs', () => {
     expect(checks.map(({ name, mend }) => [name, mend === null])).toEqual([
       ['ClickHouse parts', true],
       ['Postgres connections', true],
+      ['searches by text', true],
       ['retention', true],
       ['jobs', false],
     ]);
