@@ -25,25 +25,14 @@ const rowHash = (seal: string) =>
   `cityHash64(external_customer_id, meter_version_id, bucket_start, ${seal})`;
 
 /**
- * Touched buckets that must not be used: never sealed, sealed under a seal without a vector here, marked at
- * or beyond its seal's vector (`mayUseBucket`), or with rows of several seals. One row for each, plus one row
- * without a name: the number of stored rows of the other buckets.
+ * Touched buckets of the scope, one row for each: whether it must not be used (never sealed, sealed under a seal
+ * without a vector here, marked at or beyond its seal's vector (`mayUseBucket`), or with rows of several seals), and
+ * the number of its stored rows.
  */
-export function unusableBuckets(
-  size: StoredBucketSize,
-  scope: UsageScope,
-  vectors: SealVectors,
-): ClickHouseQuery {
-  const within = inUsageScope(scope, 'bucket_start');
-  const { params, width } = boundsOf(vectors);
+function judgedBuckets(size: StoredBucketSize, within: string, width: number): string {
   // Marks start at 1, because 0 means a partition without a mark.
-  return {
-    sql: `
-      select if(is_unusable, external_customer_id, '') as customer,
-             if(is_unusable, meter_version_id, '') as version,
-             if(is_unusable, toUnixTimestamp(bucket_start), 0) as start,
-             sum(row_count), sum(row_count * ${rowHash('greatest')})
-        from (select ${BUCKET},
+  return `
+        select ${BUCKET},
                      max(seal) as greatest,
                      countIf(seal > 0) as row_count,
                      transform(greatest, {seals:Array(UInt64)}, {seal_places:Array(UInt32)}, toUInt32(0)) as place,
@@ -53,13 +42,33 @@ export function unusableBuckets(
                                       marks, arrayEnumerate(marks)) as is_unusable
                 from (select ${BUCKET}, seal, CAST([], 'Array(UInt64)') as mark
                         from ${BUCKET_TABLES[size]} final
-                       where ${within.sql}
+                       where ${within}
                       union all
                       select ${BUCKET}, toUInt64(0) as seal,
                              arrayPushBack(arrayWithConstant(partition, toUInt64(0)), position + 1) as mark
                         from usage_touched_v1
-                       where bucket_size = {size:String} and ${within.sql})
-               group by ${BUCKET})
+                       where bucket_size = {size:String} and ${within})
+               group by ${BUCKET}`;
+}
+
+/**
+ * Touched buckets that must not be used, one row for each, plus one row without a name: the number of stored rows of
+ * the other buckets.
+ */
+export function unusableBuckets(
+  size: StoredBucketSize,
+  scope: UsageScope,
+  vectors: SealVectors,
+): ClickHouseQuery {
+  const within = inUsageScope(scope, 'bucket_start');
+  const { params, width } = boundsOf(vectors);
+  return {
+    sql: `
+      select if(is_unusable, external_customer_id, '') as customer,
+             if(is_unusable, meter_version_id, '') as version,
+             if(is_unusable, toUnixTimestamp(bucket_start), 0) as start,
+             sum(row_count), sum(row_count * ${rowHash('greatest')})
+        from (${judgedBuckets(size, within.sql, width)})
        group by customer, version, start`,
     params: { ...within.params, ...params, size },
   };
@@ -69,10 +78,69 @@ export interface UnusableBucket extends UsagePair {
   /** Milliseconds. */
   readonly start: number;
   readonly row_count: number;
+}
+
+/** The touched buckets of all customers with one start. */
+export interface BucketsOfTime {
+  /** Milliseconds. */
+  readonly start: number;
+  /** How many must not be used. */
+  readonly unusable_count: number;
+  /** The number of stored rows of those. */
+  readonly unusable_rows: number;
+  /** Those that must not be used; empty if there are more than the limit of the statement. */
+  readonly unusable: readonly UnusableBucket[];
+  /** The stored rows of the others. */
+  readonly row_count: number;
   readonly row_hash: bigint;
 }
 
-export function readUnusableBucket(reader: RowBinaryReader): UnusableBucket {
+/**
+ * The touched buckets of all customers, judged as in `unusableBuckets`: one row for each start, which names the buckets
+ * that must not be used if they are at most `namedMax`.
+ */
+export function bucketsByTime(
+  size: StoredBucketSize,
+  scope: UsageScope,
+  vectors: SealVectors,
+  namedMax: number,
+): ClickHouseQuery {
+  const within = inUsageScope(scope, 'bucket_start');
+  const { params, width } = boundsOf(vectors);
+  const named = '(external_customer_id, meter_version_id, row_count)';
+  const max = Math.trunc(namedMax);
+  return {
+    sql: `
+      select toUnixTimestamp(bucket_start) as start,
+             countIf(is_unusable) as unusable_count, sumIf(row_count, is_unusable),
+             if(unusable_count > ${max}, [], groupArrayIf(${max + 1})(${named}, is_unusable)),
+             sumIf(row_count, not is_unusable),
+             sumIf(row_count * ${rowHash('greatest')}, not is_unusable)
+        from (${judgedBuckets(size, within.sql, width)})
+       group by start`,
+    params: { ...within.params, ...params, size },
+  };
+}
+
+export function readBucketsOfTime(reader: RowBinaryReader): BucketsOfTime {
+  const start = reader.uint32() * 1000;
+  const unusable_count = reader.count();
+  const unusable_rows = reader.count();
+  const unusable: UnusableBucket[] = [];
+  for (let left = reader.length(); left > 0; left -= 1)
+    unusable.push({
+      external_customer_id: reader.string(),
+      meter_version_id: reader.string(),
+      start,
+      row_count: reader.count(),
+    });
+  const [row_count, row_hash] = [reader.count(), reader.uint64()];
+  return { start, unusable_count, unusable_rows, unusable, row_count, row_hash };
+}
+
+export function readUnusableBucket(
+  reader: RowBinaryReader,
+): UnusableBucket & { readonly row_hash: bigint } {
   return {
     external_customer_id: reader.string(),
     meter_version_id: reader.string(),
@@ -94,9 +162,11 @@ export interface BucketSums {
   readonly tellsSources: boolean;
   readonly vectors: SealVectors;
   readonly without: readonly UnusableBucket[];
+  /** Starts of buckets that are left out for all customers. Milliseconds. */
+  readonly withoutStarts: readonly number[];
 }
 
-/** The sums of the buckets under the seals, without the named buckets; per pair if pairs are named. */
+/** The sums of the buckets under the seals, without the named ones; per pair if pairs are named. */
 export function sumBuckets(sums: BucketSums): ClickHouseQuery {
   const within = inUsageScope(sums.scope, 'bucket_start');
   const { params } = boundsOf(sums.vectors);
@@ -109,6 +179,10 @@ export function sumBuckets(sums: BucketSums): ClickHouseQuery {
                             {without_starts:Array(UInt32)})) as bucket))`;
   // Integers in the statement's text: a year of hours exceeds the server's limit for a parameter.
   const borders = sums.borders.map((ms) => Math.trunc(ms / 1000)).join(',');
+  const withoutStarts =
+    sums.withoutStarts.length === 0
+      ? ''
+      : `and toUnixTimestamp(bucket_start) not in (${sums.withoutStarts.map((ms) => Math.trunc(ms / 1000)).join(',')})`;
   return {
     sql: `
       select ${sums.scope.pairs === null ? "''" : 'external_customer_id'} as customer, meter_version_id,
@@ -118,7 +192,7 @@ export function sumBuckets(sums: BucketSums): ClickHouseQuery {
              count(), sum(${rowHash('seal')}),
              ${storedStates(sums.needs)}
         from ${BUCKET_TABLES[sums.size]} final
-       where ${within.sql} and seal in {seals:Array(UInt64)} ${without}
+       where ${within.sql} and seal in {seals:Array(UInt64)} ${withoutStarts} ${without}
        group by customer, meter_version_id, slot, labels, origin`,
     params: {
       ...within.params,

@@ -63,6 +63,6 @@ export function scopeOfStretches(base: UsageScope, stretches: readonly RowStretc
   return { ...base, pairs: [...pairs.values()], start, end, days: hasGaps ? [...days] : null };
 }
 
-function monthOf(ms: number): string {
+export function monthOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 7);
 }

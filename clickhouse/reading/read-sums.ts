@@ -42,11 +42,10 @@ export async function readSums(
   scope: UsageScope,
   tallies: readonly UsageTally[],
 ): Promise<OpenBucket[]> {
-  const { clickhouse, options, sealed } = deps;
-  const seals = await clickhouse.rows<[string]>(storedSeals(size, scope), options);
-  const vectors = boundedBy(await sealed.vectorsOf(seals.map(([seal]) => BigInt(seal))), sealed.at);
-  const sums = (without: readonly UnusableBucket[]) =>
-    sumsWithout(deps, size, scope, tallies, vectors, without);
+  const { clickhouse, options } = deps;
+  const vectors = await vectorsOfSeals(deps, size, scope);
+  const sums = (pairs: readonly UnusableBucket[]) =>
+    sumsWithout(deps, size, scope, tallies, vectors, { pairs, starts: [] });
   const [judged, guess] = await Promise.all([
     clickhouse.bytes(unusableBuckets(size, scope, vectors), 'RowBinary', options),
     sums([]),
@@ -54,14 +53,32 @@ export async function readSums(
   const { unusable, usable } = await judgedBuckets(judged);
   const stored = unusable.filter((bucket) => bucket.row_count > 0);
   const met = stored.length === 0 ? guess : await sums(stored);
-  const total = met.reduce(
-    ({ count, hash }, sum) => ({ count: count + sum.row_count, hash: hash + sum.row_hash }),
-    { count: 0, hash: 0n },
-  );
-  if (total.count !== usable.count || BigInt.asUintN(64, total.hash) !== usable.hash)
-    throw new UsageMoved();
+  assertUnmoved(met, usable);
   await addSums(size, tallies, met);
   return openBuckets(size, tallies, unusable, (plan, start) => isWhole(size, plan, start));
+}
+
+/** The stored rows that a statement has read: their number, and the sum of their hashes modulo 2^64. */
+export interface RowsSeen {
+  readonly count: number;
+  readonly hash: bigint;
+}
+
+/** `UsageMoved` if the sums were made of other rows than those that were judged. */
+export function assertUnmoved(sums: readonly BucketSum[], judged: RowsSeen): void {
+  let [count, hash] = [0, 0n];
+  for (const sum of sums) [count, hash] = [count + sum.row_count, hash + sum.row_hash];
+  if (count !== judged.count || BigInt.asUintN(64, hash) !== judged.hash) throw new UsageMoved();
+}
+
+/** The recorded vectors of all seals in the scope. */
+export async function vectorsOfSeals(
+  { clickhouse, options, sealed }: ReadUsageDeps,
+  size: StoredBucketSize,
+  scope: UsageScope,
+): Promise<SealVectors> {
+  const seals = await clickhouse.rows<[string]>(storedSeals(size, scope), options);
+  return boundedBy(await sealed.vectorsOf(seals.map(([seal]) => BigInt(seal))), sealed.at);
 }
 
 /** The buckets that queries about their pairs cannot use. */
@@ -119,32 +136,31 @@ function wholeCell(size: StoredBucketSize, plan: PlannedQuery, start: number): n
   return soleCell(plan, start, start + lengthOf(size));
 }
 
-async function sumsWithout(
+/** Buckets that are left out: single ones, and those of all customers with a start. */
+export interface LeftOut {
+  readonly pairs: readonly UnusableBucket[];
+  /** Milliseconds. */
+  readonly starts: readonly number[];
+}
+
+export async function sumsWithout(
   { clickhouse, options }: ReadUsageDeps,
   size: StoredBucketSize,
   scope: UsageScope,
   tallies: readonly UsageTally[],
   vectors: SealVectors,
-  without: readonly UnusableBucket[],
+  without: LeftOut,
 ): Promise<BucketSum[]> {
   const needs = stateNeeds(new Set(tallies.map((tally) => tally.plan.query.aggregation)));
-  const places = tallies.flatMap(({ plan }) => [
-    ...plan.groups,
-    ...[
-      plan.include,
-      ...plan.exclude,
-      ...plan.exclude_during.map(({ filters }) => filters),
-    ].flatMap((filters) => filters.map(({ index }) => index)),
-  ]);
   const query = sumBuckets({
     size,
     scope,
     needs,
     borders: bordersOf(size, scope, tallies),
-    tellsDimensions: places.some((place) => place >= 0),
-    tellsSources: places.some((place) => place < 0),
+    ...labelsOf(tallies),
     vectors,
-    without,
+    without: without.pairs,
+    withoutStarts: without.starts,
   });
   const bytes = await clickhouse.bytes(query, 'RowBinary', options);
   const sums: BucketSum[] = [];
@@ -156,9 +172,25 @@ async function sumsWithout(
   return sums;
 }
 
+/** Which labels of usage the queries filter or group by. */
+export function labelsOf(tallies: readonly UsageTally[]) {
+  const places = tallies.flatMap(({ plan }) => [
+    ...plan.groups,
+    ...[
+      plan.include,
+      ...plan.exclude,
+      ...plan.exclude_during.map(({ filters }) => filters),
+    ].flatMap((filters) => filters.map(({ index }) => index)),
+  ]);
+  return {
+    tellsDimensions: places.some((place) => place >= 0),
+    tellsSources: places.some((place) => place < 0),
+  };
+}
+
 async function judgedBuckets(bytes: Buffer) {
   const unusable: UnusableBucket[] = [];
-  let usable = { count: 0, hash: 0n };
+  let usable: RowsSeen = { count: 0, hash: 0n };
   const pieces = new Pieces();
   for (const reader = new RowBinaryReader(bytes); !reader.done;) {
     const bucket = readUnusableBucket(reader);
@@ -198,7 +230,7 @@ function bordersOf(
   return [...borders].sort((a, b) => a - b);
 }
 
-async function addSums(
+export async function addSums(
   size: StoredBucketSize,
   tallies: readonly UsageTally[],
   sums: readonly BucketSum[],

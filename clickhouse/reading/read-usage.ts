@@ -1,5 +1,6 @@
 import { stateNeeds } from '../queries/usage-buckets.ts';
 import { pairKey, type Range, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import { readAllCustomers, type OpenPairs } from './read-all-customers.ts';
 import { LikelyRows } from './likely-rows.ts';
 import type { SeenQuarters } from './open-days.ts';
 import { Pieces } from './pieces.ts';
@@ -15,6 +16,7 @@ import {
   type PairBuckets,
 } from './read-buckets.ts';
 import { Remainder, UniqueParts, type CellStretch, type ReadUsageDeps } from './usage-parts.ts';
+import { scopeOfTallies } from './scope-of-tallies.ts';
 import { cellAt, soleCell, type PlannedQuery } from '../queries/plan-query.ts';
 import type { UsageTally } from './usage-tally.ts';
 
@@ -33,7 +35,7 @@ export async function readUsage(
   const asked = tallies.filter((tally) => tally.plan.cells.length > 0);
   if (asked.length === 0) return;
   const rest = new Remainder();
-  const base = scopeOf(asked);
+  const base = scopeOfTallies(asked);
   const needs = stateNeeds(new Set(asked.map((tally) => tally.plan.query.aggregation)));
   const uniques = new UniqueParts();
   // Distinct values need a decision for each day. For a few pairs, all buckets are read at once, which saves
@@ -46,14 +48,15 @@ export async function readUsage(
   const judged = asked.filter((tally) => !isSummed.has(tally));
   const likely = isWide ? null : deps.openDays.likely(base);
   const likelyRows = likely === null ? null : new LikelyRows(judged, likely);
-  const [openDays, openQuarters, openJudged] = await Promise.all([
-    byDays.length === 0 ? [] : readDays(deps, scopeOf(byDays), byDays),
-    byQuarters.length === 0 ? [] : readQuarters(deps, scopeOf(byQuarters), byQuarters),
-    judged.length === 0 ? NONE : readJudgedDays(deps, scopeOf(judged), judged, uniques, likely),
+  const [openSummed, openJudged] = await Promise.all([
+    readSummed(deps, base, byDays, byQuarters),
+    judged.length === 0
+      ? NONE
+      : readJudgedDays(deps, scopeOfTallies(judged), judged, uniques, likely),
     likelyRows?.read(deps, base, needs),
   ]);
-  await addOpenQuarters(openQuarters, rest);
-  const open = [...openDays, ...openJudged.open];
+  await addOpenQuarters(openSummed.quarters, rest);
+  const open = [...openSummed.days, ...openJudged.open];
   if (open.length > 0) {
     const scope = scopeOfOpenDays(base, open);
     const usesThem = open.some(({ tally }) => usesQuarters(tally.plan));
@@ -76,6 +79,21 @@ export async function readUsage(
     }
   });
   await readUniques(deps, base, uniques);
+}
+
+/** Adds what ClickHouse adds up for many pairs or all customers; returns what it leaves open. */
+async function readSummed(
+  deps: ReadUsageDeps,
+  { pairs }: UsageScope,
+  byDays: readonly UsageTally[],
+  byQuarters: readonly UsageTally[],
+): Promise<OpenPairs> {
+  if (pairs === null) return await readAllCustomers(deps, byDays, byQuarters);
+  const [days, quarters] = await Promise.all([
+    byDays.length === 0 ? [] : readDays(deps, scopeOfTallies(byDays), byDays),
+    byQuarters.length === 0 ? [] : readQuarters(deps, scopeOfTallies(byQuarters), byQuarters),
+  ]);
+  return { days, quarters };
 }
 
 interface JudgedDays {
@@ -289,35 +307,6 @@ function* pairsOf(
     const pair = found.get(pairKey({ meter_version_id, external_customer_id }));
     if (pair !== undefined) yield pair;
   }
-}
-
-function scopeOf(tallies: readonly UsageTally[]): UsageScope {
-  const { tenant_id, environment_id } = tallies[0]!.plan.query;
-  const pairs = new Map<string, UsagePair>();
-  const versions = new Set<string>();
-  let isEverybody = false;
-  let start = Infinity;
-  let end = 0;
-  for (const { plan } of tallies) {
-    const { meter_version_id, external_customer_ids } = plan.query;
-    versions.add(meter_version_id);
-    isEverybody ||= external_customer_ids === null;
-    for (const external_customer_id of external_customer_ids ?? []) {
-      const pair = { external_customer_id, meter_version_id };
-      pairs.set(pairKey(pair), pair);
-    }
-    start = Math.min(start, Math.floor(plan.start / DAY_MS) * DAY_MS);
-    end = Math.max(end, Math.ceil(plan.end / DAY_MS) * DAY_MS);
-  }
-  return {
-    tenant_id,
-    environment_id,
-    pairs: isEverybody ? null : [...pairs.values()],
-    versions: [...versions],
-    start,
-    end,
-    days: null,
-  };
 }
 
 function scopeOfOpenDays(base: UsageScope, open: readonly OpenBucket[]): UsageScope {

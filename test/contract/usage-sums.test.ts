@@ -12,6 +12,7 @@ const DAYS = 10;
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 const CUSTOMERS = 40;
+const MANY = 1_000;
 const SEAL = 1n;
 
 /** One event of each customer in the middle of each quarter of an hour: 38,400 sealed buckets of 15 minutes. */
@@ -20,13 +21,14 @@ async function writeUsage(
   events: string,
   position: string,
   version = 'meterv_1',
+  customers = CUSTOMERS,
 ) {
   await clickhouse.command({
     sql: `
       insert into meter_usage_v1 (tenant_id, environment_id, external_customer_id, meter_version_id,
              timestamp, partition, position, value, unique_hash, dimensions, source)
-      select {tenant_id:String}, {environment_id:String}, concat('customer-', toString(number % ${CUSTOMERS})), {version:String},
-             fromUnixTimestamp64Milli(toInt64(${START} + intDiv(number, ${CUSTOMERS}) * ${QUARTER_MS} + 450000), 'UTC'),
+      select {tenant_id:String}, {environment_id:String}, concat('customer-', toString(number % ${customers})), {version:String},
+             fromUnixTimestamp64Milli(toInt64(${START} + intDiv(number, ${customers}) * ${QUARTER_MS} + 450000), 'UTC'),
              0, ${position}, toDecimal128(2, 18), toUUID('00000000-0000-0000-0000-000000000000'), [], ''
         from (${events})`,
     params: { ...SCOPE, version },
@@ -55,11 +57,25 @@ describe('usage of all customers by windows shorter than a day', () => {
       'number',
       'meterv_2',
     );
+    // Two days of many customers, never sealed.
+    await writeUsage(
+      test_,
+      `select number from numbers(${MANY * 2 * 96})`,
+      'number',
+      'meterv_3',
+      MANY,
+    );
   });
   afterAll(() => test_.drop());
 
   /** Rows of the answer as [window, quantity], by a reader to which a bucket each is too much. */
-  const ask = async (bucket_size: BucketSize, timezone: string, from: number, to: number) => {
+  const ask = async (
+    bucket_size: BucketSize,
+    timezone: string,
+    from: number,
+    to: number,
+    { version = 'meterv_1', resultBytes = 60_000 } = {},
+  ) => {
     const watermarks: WatermarkVector = { 0: packPosition(0, 2_000n, 0) };
     const reader = createUsageReader({
       clickhouse: test_.clickhouse,
@@ -70,12 +86,12 @@ describe('usage of all customers by windows shorter than a day', () => {
         vectorsOf: async () => new Map([[SEAL, sealedBelow]]),
       }),
       readDimensions: async (versions) => new Map(versions.map((version) => [version, []])),
-      analytics: { ...ANALYTICS, resultBytes: 60_000 },
+      analytics: { ...ANALYTICS, resultBytes },
     });
     const query: UsageQuery = {
       ...SCOPE,
       key: 'q',
-      meter_version_id: 'meterv_1',
+      meter_version_id: version,
       aggregation: 'SUM',
       multiplier: null,
       reset_usage: 'BILLING_PERIOD',
@@ -123,6 +139,26 @@ describe('usage of all customers by windows shorter than a day', () => {
     await expect(ask('MINUTE', 'UTC', START, START + DAYS * DAY_MS)).rejects.toMatchObject({
       code: 'usage_query_too_large',
     });
+  });
+
+  test('days that many customers cannot use are read for all customers together', async () => {
+    const open = { version: 'meterv_3', resultBytes: 30_000 };
+    const perQuarter = MANY * 2;
+    expect(await ask('DAY', 'UTC', START, START + 2 * DAY_MS, open)).toEqual([
+      ['03-01T00:00', 96 * perQuarter],
+      ['03-02T00:00', 96 * perQuarter],
+    ]);
+    // From before the events of a quarter hour to behind those of another one.
+    const from = START + 4 * QUARTER_MS + 60_000;
+    const to = START + DAY_MS + 8 * QUARTER_MS + 500_000;
+    expect(await ask('DAY', 'UTC', from, to, open)).toEqual([
+      ['03-01T00:00', 92 * perQuarter],
+      ['03-02T00:00', 9 * perQuarter],
+    ]);
+    expect(await ask('HOUR', 'UTC', from, from + 2 * HOUR_MS, open)).toEqual([
+      ['03-01T01:00', 4 * perQuarter],
+      ['03-01T02:00', 4 * perQuarter],
+    ]);
   });
 
   test('days without seals are a range each, not one for each quarter hour with usage', async () => {
