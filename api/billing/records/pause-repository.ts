@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { movePause, type PauseRecordStatus } from '../../../domain/states/pause.ts';
+import { paidPeriodAt } from '../../../domain/subscription/schedule.ts';
 import { unpausedTime } from '../../../domain/subscription/unpaused-time.ts';
+import { epochMs, isoText, laterOf } from '../../../domain/time/instant.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { tableOf } from '../../../postgres/table.ts';
@@ -68,8 +70,8 @@ function running({ pause_status }: SubscriptionRow): PauseRecordStatus {
 }
 
 /**
- * The records of pauses that begin or end with a step; coupons that count periods last longer by a pause
- * (billing 12.4). The caller holds the subscriptions' locks.
+ * The records of pauses that begin or end with a step; coupons that count periods, and addons that end with one, last
+ * longer by a pause (billing 12.4, 15). The caller holds the subscriptions' locks.
  */
 export async function writePauses(
   tx: Transaction,
@@ -101,6 +103,7 @@ export async function writePauses(
         updated_by,
       });
       await moveCouponEnds(tx, scope, { before, after });
+      await moveAddonEnds(tx, scope, { before, after });
     }
   }
 }
@@ -129,6 +132,39 @@ async function moveCouponEnds(
     update coupon_associations a set end_date = moved.end_date
       from unnest(${ends.map(({ id }) => id)}::text[], ${moved}::timestamptz[]) as moved (id, end_date)
      where ${inScope(tx, scope, 'a')} and a.id = moved.id`;
+}
+
+/**
+ * An addon that ends with a period, with its lines and its grants, ends with it when the pause makes it longer or later
+ * (billing 15). One that ends at a date within a period keeps it.
+ */
+async function moveAddonEnds(
+  tx: Transaction,
+  scope: Scope,
+  { before, after }: Moved,
+): Promise<void> {
+  const found = await tx<{ id: string; start_date: string; end_date: string }[]>`
+    select id, start_date, end_date from addon_associations
+     where ${inScope(tx, scope)} and subscription_id = ${before.id} and end_date > ${before.pause_at}`;
+  for (const { id, start_date, end_date: was } of found) {
+    if (!isPeriodEnd(before, was)) continue;
+    const period = paidPeriodAt(after, laterOf(start_date, before.pause_at!));
+    const end_date = period?.end ?? after.current_period_end;
+    const { updated_at, updated_by } = after;
+    const change = { end_date, updated_at, updated_by };
+    await tx`
+      update addon_associations set ${tx(change)} where ${inScope(tx, scope)} and id = ${id}`;
+    for (const table of ['subscription_line_items', 'credit_grants'])
+      await tx`
+        update ${tx(table)} set ${tx(change)}
+         where ${inScope(tx, scope)} and addon_association_id = ${id} and end_date = ${was}`;
+  }
+}
+
+/** Whether a billing period ends at an instant, by the periods before the pause. */
+function isPeriodEnd(before: SubscriptionRow, end: string): boolean {
+  const last = isoText(epochMs(end) - 1);
+  return paidPeriodAt({ ...before, end_date: null }, last)?.end === end;
 }
 
 /** Ends the current pause of a subscription that a request has cancelled. */

@@ -505,3 +505,80 @@ describe('a coupon that counts periods discounts as many as without the pause (b
     ]);
   });
 });
+
+describe('an addon that ends with a period ends with it when a pause makes it longer (billing 15)', () => {
+  async function withAddon() {
+    const { catalog } = world;
+    const { subscription, customer } = await sold({ amount: '0.50' });
+    const { body: addon } = await world.api.post('/v1/addons', {
+      ...{ name: 'Seats', lookup_key: `seats-${subscription.id}` },
+    });
+    const owner = { id: addon.id, entity_type: 'ADDON' };
+    const meter = await catalog.meter();
+    for (const [display_name, terms] of [
+      ['Seats', { type: 'FIXED', invoice_cadence: 'ARREAR', amount: '31' }],
+      ['Sends', { type: 'USAGE', invoice_cadence: 'ARREAR', amount: '2', meter_id: meter.id }],
+    ] as const) {
+      const price = {
+        ...{ entity_id: owner.id, entity_type: owner.entity_type, display_name, ...terms },
+        ...{ billing_model: 'FLAT_FEE', billing_period: 'MONTHLY', currency: 'usd' },
+      };
+      expect((await world.api.post('/v1/prices', price)).status).toBe(201);
+    }
+    await completeBackfills(world.api.pool);
+    const use = (date: string, value: string) => world.usage.use(meter, customer, day(date), value);
+    const modify = (addon_params: object) =>
+      post(subscription, 'modify/execute', { type: 'addon', addon_params });
+    const attach = (more: object = {}) =>
+      modify({ action: 'add', add: { addon_id: addon.id, ...more } });
+    const associations = async () => {
+      const path = `/v1/subscriptions/${subscription.id}/addons/associations`;
+      const { body } = await world.api.get(path);
+      return (body.items ?? body) as any[];
+    };
+    return { subscription, use, modify, attach, associations };
+  }
+
+  test('bought once: it serves the longer period, and no other', async () => {
+    const { subscription, use, attach, associations } = await withAddon();
+    await attach({ cadence: 'onetime' });
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await use('2026-02-05', '3');
+    expect((await associations())[0]).toMatchObject({ end_date: day('2026-02-11') });
+    await at('2026-02-11');
+    await at('2026-03-11');
+    expect(await cycles(subscription)).toEqual([
+      ['Seats 1 31 01-01..02-11', 'Calls 0 0 01-01..02-11', 'Sends 3 6 01-01..02-11'],
+      ['Calls 0 0 02-11..03-11'],
+    ]);
+  });
+
+  test('removed at the end of the period: the same', async () => {
+    const { subscription, use, attach, modify, associations } = await withAddon();
+    await attach();
+    const [{ id }] = await associations();
+    await modify({ action: 'remove', remove: { addon_association_id: id } });
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    await use('2026-02-05', '3');
+    await at('2026-02-11');
+    expect((await cycles(subscription))[0]).toContain('Sends 3 6 01-01..02-11');
+  });
+
+  test('bought once for a later period: it ends with the one in which it starts after the pause', async () => {
+    const { subscription, attach, associations } = await withAddon();
+    await attach({ cadence: 'onetime', start_date: day('2026-03-15') });
+    expect((await associations())[0]).toMatchObject({ end_date: day('2026-04-01') });
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    expect((await associations())[0]).toMatchObject({ end_date: day('2026-04-11') });
+  });
+
+  test('removed at a date within the period: it ends then', async () => {
+    const { subscription, attach, modify, associations } = await withAddon();
+    await attach();
+    const [{ id }] = await associations();
+    const remove = { addon_association_id: id, effective_date: day('2026-01-25') };
+    await modify({ action: 'remove', remove });
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    expect((await associations())[0]).toMatchObject({ end_date: day('2026-01-25') });
+  });
+});
