@@ -1,16 +1,12 @@
 import type { Decimal } from '../../../domain/money.ts';
 import type { Bucket, Time, Unit } from './naive-calendar.ts';
 
-/** What is special about a contract; kinds take turns over the seeds. */
-export const KINDS = [
-  'plain',
-  'pauses',
-  'addons',
-  'grants',
-  'families',
-  'units',
-  'windows',
-] as const;
+/** What may be special about a contract, alone or together. */
+export const TRAITS = ['pauses', 'addons', 'grants', 'families', 'units', 'windows'] as const;
+export type Trait = (typeof TRAITS)[number];
+
+/** Kinds of contracts take turns over the seeds; a mixed one has two or three traits. */
+export const KINDS = ['plain', 'mixed', 'ends', ...TRAITS] as const;
 export type Kind = (typeof KINDS)[number];
 
 export type Model =
@@ -78,6 +74,18 @@ export interface Pause extends Time {
   readonly byHand: boolean;
 }
 
+/** The end of a contract before its time. */
+export interface Cancellation {
+  readonly type: 'immediate' | 'end_of_period' | 'scheduled_date';
+  readonly asked: number;
+  /** When it takes effect; before the request if it is dated back. */
+  readonly at: number;
+  /** Null: as the contract. */
+  readonly prorated: boolean | null;
+  /** Whether usage and arrears of the last period are billed. */
+  readonly invoiced: boolean;
+}
+
 /** Credits that the plan or the subscription gives. */
 export interface Grant {
   readonly credits: string;
@@ -114,7 +122,10 @@ export interface Contract extends Cadence {
   readonly kind: Kind;
   readonly zone: string;
   readonly start: number;
+  /** Days before anything is billed. */
+  readonly trial: number;
   readonly end: number | null;
+  readonly cancelled: Cancellation | null;
   readonly cycle: 'anniversary' | 'calendar';
   /** Of an anniversary subscription, if it is not its start. */
   readonly anchor: number | null;
@@ -177,7 +188,12 @@ export interface BilledRow extends Row {
   readonly tax: Decimal;
 }
 
-export type Reason = 'SUBSCRIPTION_CREATE' | 'SUBSCRIPTION_CYCLE' | 'SUBSCRIPTION_UPDATE';
+export type Reason =
+  | 'SUBSCRIPTION_CREATE'
+  | 'SUBSCRIPTION_TRIAL_END'
+  | 'SUBSCRIPTION_CYCLE'
+  | 'SUBSCRIPTION_UPDATE'
+  | 'PRORATION';
 
 /** The rows of an invoice, in the currency of the contract. */
 export interface Draft {

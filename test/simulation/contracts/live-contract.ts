@@ -1,6 +1,7 @@
+import { Decimal } from '../../../domain/money.ts';
 import type { BillingWorld } from '../../support/billing-world.ts';
 import { createRandom } from '../../support/random.ts';
-import type { Bill, Contract, Kind } from './contract.ts';
+import type { Bill, Contract, Kind, Reason } from './contract.ts';
 import { beside, exact, factsOf, settled, shown, type Facts } from './invoice-facts.ts';
 import { iso } from './naive-calendar.ts';
 import { grantTimes } from './naive-grants.ts';
@@ -33,9 +34,10 @@ export async function liveContract(
   world.api.clock.set(iso(contract.start));
   const signed = await signContract(world, contract, uses, `c${seed}`);
   const { customer, subscription } = signed;
-  const bills = account.bills();
+  const { bills, left } = account.settled();
   const steps = [
-    ...changeSteps(world, contract, account, subscription),
+    ...pauseSteps(world, contract, account, subscription),
+    ...cancelSteps(world, contract, account, subscription),
     ...addonSteps(world, contract, signed, note),
     ...familySteps(world, contract, signed),
     ...grantSteps(world, contract, bills),
@@ -46,17 +48,25 @@ export async function liveContract(
     await run();
   }
   const invoices = await invoicesOf(world, subscription);
+  const known = new Set();
   for (const [index, bill] of bills.entries()) {
     const found = billed(invoices, bill, bills.slice(0, index));
+    known.add(found);
     const hasRows = bill.rows.length > 0 || (found !== null && found.line_items.length > 0);
     const what = `${bill.reason} of ${iso(bill.period.start)}`;
     if (!hasRows) continue;
     note(what, factsOf(bill), found === null ? null : shown(found, contract));
     if (found?.invoice_status === 'DRAFT') note(`status of ${what}`, ['FINALIZED'], ['DRAFT']);
   }
+  for (const more of invoices.filter((one) => !known.has(one) && Number(one.subtotal) !== 0))
+    note(`one more: ${more.billing_reason} of ${more.period_start}`, null, shown(more, contract));
+  // Credits that have expired are not told apart here.
+  if (contract.grants.length === 0)
+    note('wallet', [new Decimal(left).toFixed()], [await balanceOf(world, signed)]);
   const running = account.periods[contract.periods];
   const isQuiet = contract.pauses.every(({ end }) => running !== undefined && end <= running.start);
-  if (running !== undefined && contract.phase === null && isQuiet) {
+  const runs = contract.cancelled === null && contract.phase === null;
+  if (running !== undefined && runs && isQuiet) {
     // Usage of the period before is final; a change of the running one is billed at once.
     world.api.clock.set(iso(Math.floor((running.start + running.end) / 2) + GRACE_MS / 2));
     for (const [what, path, body] of await changesOf(world, contract, subscription)) {
@@ -68,7 +78,7 @@ export async function liveContract(
     const previewed = await ok(world, '/invoices/preview', { subscription_id: subscription.id });
     world.api.clock.set(iso(running.end));
     await world.close();
-    const drafted = await cycleOf(world, subscription, running.start);
+    const drafted = await invoiceOf(world, subscription, 'SUBSCRIPTION_CYCLE', running.start);
     note('preview after changes', drafted === null ? null : exact(drafted), exact(previewed));
   }
   await world.api.pool`update subscriptions set due_at = null where customer_id = ${customer.id}`;
@@ -82,10 +92,11 @@ function billSteps(
   world: BillingWorld,
   { pauses }: Contract,
   subscription: { id: string },
-  { reason, period, drafted, issued }: Bill,
+  { reason, period, drafted, issued, rows }: Bill,
   note: (what: string, expected: Facts | null, found: Facts | null) => void,
 ): Step[] {
-  if (reason !== 'SUBSCRIPTION_CYCLE') return [];
+  if (reason === 'PRORATION') return [{ at: issued, run: () => world.finalize() }];
+  if (reason !== 'SUBSCRIPTION_CYCLE' && reason !== 'SUBSCRIPTION_TRIAL_END') return [];
   let previewed: Facts | null = null;
   const isPaused = pauses.some(({ start, end }) => start < drafted && drafted <= end);
   const preview = async () => {
@@ -94,7 +105,8 @@ function billSteps(
   const close = async () => {
     await world.close();
     if (previewed === null) return;
-    const found = await cycleOf(world, subscription, period.start);
+    const found = await invoiceOf(world, subscription, reason, period.start);
+    if (found === null && reason === 'SUBSCRIPTION_TRIAL_END' && rows.length === 0) return;
     note(`preview of ${iso(period.start)}`, found === null ? null : exact(found), previewed);
   };
   return [
@@ -104,8 +116,7 @@ function billSteps(
   ];
 }
 
-/** What is asked for while the contract runs. */
-function changeSteps(
+function pauseSteps(
   world: BillingWorld,
   { pauses }: Contract,
   account: Account,
@@ -129,6 +140,29 @@ function changeSteps(
       { at: end, run: () => (byHand ? ok(world, `${path}/resume`, {}) : world.close()) },
     ];
   });
+}
+
+/** The request, the end, and the end of the period that it cuts: nothing more is billed then. */
+function cancelSteps(
+  world: BillingWorld,
+  { cancelled }: Contract,
+  { periods }: Account,
+  { id }: { id: string },
+): Step[] {
+  if (cancelled === null) return [];
+  const { type, asked, at, prorated, invoiced } = cancelled;
+  const body = {
+    ...{ cancellation_type: type },
+    ...(type === 'end_of_period' || asked === at ? {} : { cancel_at: iso(at) }),
+    ...(prorated === null ? {} : { proration_behavior: prorated ? 'create_prorations' : 'none' }),
+    ...(invoiced ? {} : { cancel_immediately_invoice_policy: 'skip' }),
+  };
+  const after = periods.find(({ end }) => end > at)?.end ?? at + GRACE_MS;
+  return [
+    { at: asked, run: () => ok(world, `/subscriptions/${id}/cancel`, body) },
+    ...(at > asked ? [{ at, run: () => world.close() }] : []),
+    { at: after, run: () => world.close() },
+  ];
 }
 
 /** Addons are attached and detached, each as its preview said. */
@@ -197,11 +231,12 @@ function familySteps(
   });
 }
 
-/** Credits are given when they are due, and written off at the same times. */
+/** Credits are given when they are due, after the periods that end then, and written off at the same times. */
 function grantSteps(world: BillingWorld, contract: Contract, bills: readonly Bill[]): Step[] {
-  const until = bills.at(-1)!.issued;
+  const until = bills.at(-1)?.issued ?? contract.start;
   const times = new Set(contract.grants.flatMap((grant) => grantTimes(contract, grant, until)));
   const run = async () => {
+    await world.close();
     await world.run('apply-credit-grants');
     await world.run('expire-credits');
   };
@@ -223,11 +258,28 @@ async function invoicesOf(world: BillingWorld, { id }: { id: string }): Promise<
   return found.items;
 }
 
-async function cycleOf(world: BillingWorld, of: { id: string }, start: number): Promise<any> {
+/** Money in the wallets of the customers of a contract. */
+async function balanceOf(
+  world: BillingWorld,
+  { customer, others }: Awaited<ReturnType<typeof signContract>>,
+): Promise<string> {
+  let sum = new Decimal(0);
+  for (const { id } of [customer, ...others]) {
+    const { body } = await world.api.get(`/v1/customers/${id}/wallets`);
+    for (const { balance } of body) sum = sum.plus(balance);
+  }
+  return sum.toFixed();
+}
+
+async function invoiceOf(
+  world: BillingWorld,
+  of: { id: string },
+  reason: Reason,
+  start: number,
+): Promise<any> {
   const invoices = await invoicesOf(world, of);
   const found = invoices.find(
-    ({ period_start, billing_reason }) =>
-      period_start === iso(start) && billing_reason === 'SUBSCRIPTION_CYCLE',
+    ({ period_start, billing_reason }) => period_start === iso(start) && billing_reason === reason,
   );
   return found ?? null;
 }

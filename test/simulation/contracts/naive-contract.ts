@@ -1,9 +1,9 @@
-import type { Bill, Contract, Draft, Use } from './contract.ts';
+import type { Bill, Block, Contract, Draft, Reason, Row, Use } from './contract.ts';
 import { Fees } from './naive-fees.ts';
 import { grantedBlocks } from './naive-grants.ts';
 import type { Lived } from './naive-life.ts';
 import { Lines } from './naive-lines.ts';
-import { settle } from './naive-settlement.ts';
+import { settle, type Settlement } from './naive-settlement.ts';
 import { Usage } from './naive-usage.ts';
 
 /** Drafts of usage are final so long after their period. */
@@ -30,30 +30,47 @@ export class Account {
     this.periods = this.#lines.periods;
   }
 
+  /** Every invoice, and what is left in the wallet. */
+  settled(): Settlement {
+    const { contract } = this.#lines;
+    const { addons, pauses } = contract;
+    const until = this.periods.at(-1)!.end;
+    const granted = grantedBlocks(contract, until, (at) => this.#asKnownAt(at).periods);
+    return settle(contract, this.periods, this.#drafts(), (bills) => [
+      ...granted,
+      ...pauses.flatMap((pause) => this.#asKnownAt(pause.start).#fees.paused(pause, bills)),
+      ...addons.flatMap((addon) =>
+        this.#asKnownAt(addon.detached?.at ?? 0).#fees.detachment(addon, bills),
+      ),
+      ...this.#cancelled(bills),
+    ]);
+  }
+
+  /** In order of time. */
+  #drafts(): Draft[] {
+    const attachments = this.#lines.contract.addons
+      .map((addon) => this.#asKnownAt(addon.attached).#fees.attachment(addon))
+      .filter((draft) => draft !== null);
+    const drafts = [...this.#cycles(), ...attachments];
+    return this.#untilCancelled(drafts).sort((left, right) => left.drafted - right.drafted);
+  }
+
   /** The opening, then the invoices of each period, each as far as the pauses were known when it was drafted. */
-  bills(): Bill[] {
-    const { periods: count } = this.#lines.contract;
+  #cycles(): Draft[] {
+    const { periods: count, trial } = this.#lines.contract;
     const unpaused = this.#asKnownAt(this.#lines.life.start - 1);
     const [first] = unpaused.periods;
     const opening: Draft = {
-      ...{ reason: 'SUBSCRIPTION_CREATE', period: first! },
-      ...{ drafted: first!.start, issued: first!.start },
+      reason: trial > 0 ? 'SUBSCRIPTION_TRIAL_END' : 'SUBSCRIPTION_CREATE',
+      ...{ period: first!, drafted: first!.start, issued: first!.start },
       rows: unpaused.#fees.advanceRows(first!),
     };
     const drafts = this.periods.slice(0, count).flatMap(({ closed: drafted }, index): Draft[] => {
       const known = this.#asKnownAt(drafted);
       const [period, next] = known.periods.slice(index, index + 2);
-      const usage = known.#usage.usageRows(period!);
-      const cycle: Draft = {
-        ...{ reason: 'SUBSCRIPTION_CYCLE', period: period!, drafted },
-        issued: usage.length > 0 ? drafted + GRACE_MS : drafted,
-        rows: [
-          ...(next === undefined || next.restarts ? [] : known.#fees.advanceRows(next)),
-          ...known.#fees.arrearRows(period!),
-          ...usage,
-        ],
-      };
-      if (next?.restarts !== true || index + 1 >= count) return [cycle];
+      const advances = next === undefined || next.restarts ? [] : known.#fees.advanceRows(next);
+      const cycle = known.#closing(period!, 'SUBSCRIPTION_CYCLE', drafted, advances);
+      if (next?.restarts !== true) return [cycle];
       const { start } = next;
       const rows = known.#fees.advanceRows(next);
       const begun: Draft = {
@@ -61,15 +78,43 @@ export class Account {
       };
       return [cycle, begun];
     });
-    const blocks = [...this.#fees.credited(), ...grantedBlocks(this.#lines.contract, this.periods)];
-    return settle(
-      this.#lines.contract,
-      this.periods,
-      [opening, ...drafts, ...this.#fees.attachments()].sort(
-        (left, right) => left.drafted - right.drafted,
-      ),
-      (bills) => [...blocks, ...this.#fees.detachments(bills)],
-    );
+    return [opening, ...drafts];
+  }
+
+  /** Arrears and usage of a period, beside advances of the next one. */
+  #closing(period: Lived, reason: Reason, drafted: number, advances: readonly Row[]): Draft {
+    const usage = this.#usage.usageRows(period);
+    return {
+      ...{ reason, period, drafted },
+      issued: usage.length > 0 ? Math.max(drafted, period.end + GRACE_MS) : drafted,
+      rows: [...advances, ...this.#fees.arrearRows(period), ...usage],
+    };
+  }
+
+  /** The drafts before a cancellation, and the one that it makes. */
+  #untilCancelled(drafts: readonly Draft[]): Draft[] {
+    const { cancelled } = this.#sold;
+    if (cancelled === null) return [...drafts];
+    const { at, invoiced } = cancelled;
+    const earlier = drafts.filter(({ drafted }) => drafted < at);
+    if (at <= this.#lines.life.start || !invoiced) return earlier;
+    const isWithin = this.#lines.periodAt(at - 1).end > at;
+    const prorated = isWithin ? (cancelled.prorated ?? this.#sold.prorated) : this.#sold.prorated;
+    const ended = new Account({ ...this.#sold, end: at, prorated, cancelled: null }, this.#uses);
+    const drafted = Math.max(at, cancelled.asked);
+    const reason = isWithin ? 'PRORATION' : 'SUBSCRIPTION_CYCLE';
+    return [...earlier, ended.#closing(ended.#lines.periodAt(at - 1), reason, drafted, [])];
+  }
+
+  /** What a cancellation within a period gives back. */
+  #cancelled(bills: readonly Bill[]): Block[] {
+    const { cancelled } = this.#sold;
+    if (cancelled === null || cancelled.at < this.#lines.life.start) return [];
+    const { at, asked, prorated } = cancelled;
+    if (this.#lines.findPeriodAt(at)?.start === at) return [];
+    const unused = { start: at, end: Infinity };
+    const { fees } = this.#lines.contract;
+    return this.#fees.returned(fees, unused, Math.max(at, asked), prorated, bills);
   }
 
   /** The account without the pauses that begin after an instant. */

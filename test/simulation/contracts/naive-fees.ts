@@ -1,5 +1,5 @@
 import { Decimal } from '../../../domain/money.ts';
-import type { Bill, Block, Draft, Fee, Row } from './contract.ts';
+import type { Addon, Bill, BilledRow, Block, Draft, Fee, Pause, Row } from './contract.ts';
 import { cut, type Time } from './naive-calendar.ts';
 import { active, cellsOf, type Lived } from './naive-life.ts';
 import { modelOf, share, type Lines, type Part } from './naive-lines.ts';
@@ -36,7 +36,7 @@ export class Fees {
           // A calendar is paid for the time that was served, a longer period as a whole.
           cycle === 'calendar'
             ? active(part.service, pauses).map((service) => ({ ...part, service }))
-            : [pauses.length === 0 ? part : { ...part, service: part.cell }],
+            : [pauses.length === 0 ? part : { ...part, service: part.sold }],
         );
         return this.#lines.inGroups(
           fee.name,
@@ -60,95 +60,91 @@ export class Fees {
     return { ...service, isLater, quantity, amount: this.#lines.round(amount) };
   }
 
-  /** What attached addons cost at once: the rest of their advances. */
-  attachments(): Draft[] {
-    return this.#lines.contract.addons.flatMap(({ attached, prorated, fees }): Draft[] => {
-      const period = this.#lines.periods.find(
-        ({ start, end }) => start <= attached && attached < end,
-      )!;
-      const names = new Set(fees.map(({ name }) => name));
-      const rows = this.#lines.contract.fees
-        .filter(({ advance, name }) => advance && names.has(name))
-        .flatMap((fee) => {
-          const during = { start: attached, end: Infinity };
-          return this.#lines.parts({ ...fee, during }, period).map((part) => {
-            const { start, end, quantity, amount } = this.#feeRow(fee, part, true);
-            const kind = 'base' as const;
-            return {
-              ...{ name: fee.name, kind, start, end },
-              ...{ quantity: quantity.toFixed(), amount: amount.toFixed() },
-            };
-          });
+  /** What an attached addon costs at once: the rest of its advances; null: nothing. */
+  attachment({ attached, prorated, fees }: Addon): Draft | null {
+    const period = this.#lines.periodAt(attached);
+    const names = new Set(fees.map(({ name }) => name));
+    const rows = this.#lines.contract.fees
+      .filter(({ advance, name }) => advance && names.has(name))
+      .flatMap((fee) => {
+        const during = { start: attached, end: Infinity };
+        return this.#lines.parts({ ...fee, during }, period).map((part) => {
+          const { start, end, quantity, amount } = this.#feeRow(fee, part, true);
+          const kind = 'base' as const;
+          return {
+            ...{ name: fee.name, kind, start, end },
+            ...{ quantity: quantity.toFixed(), amount: amount.toFixed() },
+          };
         });
-      if (!(prorated ?? this.#lines.contract.prorated)) return [];
-      if (rows.every(({ amount }) => Number(amount) === 0)) return [];
-      const reason = 'SUBSCRIPTION_UPDATE';
-      return [{ reason, period, drafted: attached, issued: attached, rows }];
-    });
+      });
+    if (!(prorated ?? this.#lines.contract.prorated)) return null;
+    if (rows.every(({ amount }) => Number(amount) === 0)) return null;
+    const reason = 'SUBSCRIPTION_UPDATE';
+    return { reason, period, drafted: attached, issued: attached, rows };
   }
 
-  /** What is credited for advances of addons that end before them. */
-  detachments(bills: readonly Bill[]): Block[] {
-    return this.#lines.contract.addons.flatMap(({ detached, prorated, fees }): Block[] => {
-      if (detached?.now !== true || !(prorated ?? this.#lines.contract.prorated)) return [];
-      const { at } = detached;
-      const period = this.#lines.periods.find(({ start, end }) => start <= at && at < end)!;
-      const names = new Set(fees.map(({ name }) => name));
-      const rows = bills.flatMap((one) => one.rows);
-      const credits = this.#lines.contract.fees
-        .filter(({ advance, name }) => advance && names.has(name))
-        .flatMap((fee) =>
-          cellsOf(period, fee).map(({ reference, cell }) => {
-            const unused = cut(cell, { start: at, end: Infinity });
-            if (unused === null) return zero;
-            const isOne = this.#lines.contract.grouped && cellsOf(period, fee).length > 1;
-            const charged = rows.filter(
-              ({ name, start }) =>
-                name === fee.name &&
-                (isOne
-                  ? start >= period.start && start < period.end
-                  : start >= cell.start && start < cell.end),
-            );
-            const gross = total(charged.map(({ amount }) => new Decimal(amount)));
-            const net = total(charged.map((row) => row.net));
-            if (gross.isZero()) return zero;
-            const whole = rate(fee.model, new Decimal(fee.quantity));
-            const part = whole
-              .times(share(unused, reference, []))
-              .times(net)
-              .div(gross);
-            const credit = Decimal.min(this.#lines.round(part), net);
-            const tax = total(charged.map((row) => row.tax));
-            return credit.plus(
-              credit.eq(net) ? tax : this.#lines.round(tax.times(credit).div(net)),
-            );
-          }),
-        );
-      const amount = this.#lines.round(total(credits)).toFixed();
-      return [{ at, amount, priority: null, expiry: null }];
-    });
+  /** What is credited for the advances of an addon that ends before them. */
+  detachment({ detached, prorated, fees }: Addon, bills: readonly Bill[]): Block[] {
+    if (detached?.now !== true) return [];
+    const names = new Set(fees.map(({ name }) => name));
+    const own = this.#lines.contract.fees.filter(({ name }) => names.has(name));
+    return this.returned(own, { start: detached.at, end: Infinity }, detached.at, prorated, bills);
   }
 
-  /** What is credited for pauses on a calendar with prorations, when they end. */
-  credited(): Block[] {
-    const { cycle, prorated, pauses, fees } = this.#lines.contract;
-    if (cycle === 'anniversary' || !prorated) return [];
-    return pauses.flatMap(({ start, end }): Block[] => {
-      const period = this.#lines.periods.find((one) => one.start <= start && start < one.end);
-      if (period === undefined) return [];
-      const earlier = pauses.filter((pause) => pause.start <= period.start);
-      const amounts = fees
-        .filter(({ advance }) => advance)
-        .flatMap((fee) =>
-          cellsOf(period, fee).flatMap(({ reference, cell }) => {
-            const unused = active(cell, earlier).map((part) => cut(part, { start, end }))[0];
-            if (unused == null) return [];
-            const each = rate(fee.model, new Decimal(fee.quantity));
-            return [this.#lines.round(each.times(share(unused, reference, [])))];
-          }),
+  /** What is credited for a pause on a calendar with prorations, when it ends. */
+  paused({ start, end }: Pause, bills: readonly Bill[]): Block[] {
+    const { cycle, fees } = this.#lines.contract;
+    if (cycle === 'anniversary') return [];
+    const running = fees.filter(({ during }) => isAt(during, start));
+    return this.returned(running, { start, end }, end, null, bills);
+  }
+
+  /** What was billed in advance for a time of the period in which it begins, given back at an instant. */
+  returned(
+    fees: readonly Fee[],
+    unused: Time,
+    at: number,
+    prorated: boolean | null,
+    bills: readonly Bill[],
+  ): Block[] {
+    if (!(prorated ?? this.#lines.contract.prorated)) return [];
+    const period = this.#lines.findPeriodAt(unused.start);
+    if (period === undefined) return [];
+    const rows = bills.filter(({ drafted }) => drafted <= at).flatMap((one) => one.rows);
+    const credits = fees
+      .filter(({ advance }) => advance)
+      .map((fee) => this.#returnedOf(fee, period, unused, rows));
+    const amount = this.#lines.round(total(credits)).toFixed();
+    return [{ at, amount, priority: null, expiry: null }];
+  }
+
+  /** Of one fee: its price for the time, as far as it was charged, with the tax on it. */
+  #returnedOf(fee: Fee, period: Lived, unused: Time, rows: readonly BilledRow[]): Decimal {
+    const cells = cellsOf(period, fee);
+    const isOne = this.#lines.contract.grouped && cells.length > 1;
+    const earlier = this.#lines.contract.pauses.filter(({ start }) => start <= period.start);
+    return total(
+      cells.map(({ reference, cell }) => {
+        const served = active(cell, earlier)[0];
+        const rest = served === undefined ? null : cut(served, unused);
+        if (rest === null) return zero;
+        const around = isOne ? period : cell;
+        const charged = rows.filter(
+          ({ name, start }) => name === fee.name && start >= around.start && start < around.end,
         );
-      return [{ at: end, amount: total(amounts).toFixed(), priority: null, expiry: null }];
-    });
+        const gross = total(charged.map(({ amount }) => new Decimal(amount)));
+        const net = total(charged.map((row) => row.net));
+        if (gross.isZero()) return zero;
+        const part = rate(fee.model, new Decimal(fee.quantity))
+          .times(share(rest, reference, period.added))
+          .times(net)
+          .div(gross);
+        const credit = Decimal.min(this.#lines.round(part), net);
+        if (credit.isZero()) return zero;
+        const tax = total(charged.map((row) => row.tax));
+        return credit.plus(credit.eq(net) ? tax : this.#lines.round(tax.times(credit).div(net)));
+      }),
+    );
   }
 }
 

@@ -3,15 +3,24 @@ import type { Block, Contract, Grant } from './contract.ts';
 import { boundary, clockAt } from './naive-calendar.ts';
 import { lifeOf, type Lived } from './naive-life.ts';
 
-/** What the grants of a contract give, in money: for each period of a grant that ends within the contract. */
-export function grantedBlocks(contract: Contract, periods: readonly Lived[]): Block[] {
+/**
+ * What the grants of a contract give, in money: for each period of a grant that ends within the contract and does not
+ * begin in a pause. `known` tells the periods as they are known at an instant.
+ */
+export function grantedBlocks(
+  contract: Contract,
+  until: number,
+  known: (at: number) => readonly Lived[],
+): Block[] {
   return contract.grants.flatMap((grant) =>
-    grantTimes(contract, grant, periods.at(-1)!.end).map((at): Block => ({
-      at,
-      amount: new Decimal(grant.credits).times(grant.rate).toFixed(),
-      priority: grant.priority,
-      expiry: expiryOf(contract, grant, at, periods),
-    })),
+    grantTimes(contract, grant, until)
+      .filter((at) => !contract.pauses.some(({ start, end }) => start <= at && at < end))
+      .map((at): Block => ({
+        at,
+        amount: new Decimal(grant.credits).times(grant.rate).toFixed(),
+        priority: grant.priority,
+        expiry: expiryOf(contract, grant, at, known(at)),
+      })),
   );
 }
 

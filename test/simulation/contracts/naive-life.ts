@@ -1,5 +1,6 @@
 import type { Cadence, Contract, Pause } from './contract.ts';
 import {
+  boundary,
   calendarAnchor,
   cellAt,
   cellsOver,
@@ -38,13 +39,21 @@ export const overlap = (time: Time, others: readonly Time[]): number =>
     return sum + (both === null ? 0 : length(both));
   }, 0);
 
-export const lifeOf = ({ start, end }: Contract): Time => ({ start, end: end ?? Infinity });
+/** What is billed: nothing of a trial. */
+export const lifeOf = (contract: Contract): Time => ({
+  start: paidFrom(contract),
+  end: contract.end ?? Infinity,
+});
+
+const paidFrom = ({ zone, start, trial }: Contract): number =>
+  boundary(clockAt(zone, start), 'DAILY', 1, trial);
 
 /** The grid that the subscription has before any pause. */
-export function firstClock({ cycle, zone, unit, start, anchor }: Contract): Clock {
+export function firstClock(contract: Contract): Clock {
+  const { cycle, zone, unit, start, anchor } = contract;
   return clockAt(
     zone,
-    cycle === 'calendar' ? calendarAnchor(zone, unit, start) : (anchor ?? start),
+    cycle === 'calendar' ? calendarAnchor(zone, unit, start) : (anchor ?? paidFrom(contract)),
   );
 }
 

@@ -52,6 +52,14 @@ export class Lines {
     return value.toDecimalPlaces(this.contract.currency === 'jpy' ? 0 : 2, Decimal.ROUND_HALF_UP);
   }
 
+  findPeriodAt(at: number): Lived | undefined {
+    return this.periods.find(({ start, end }) => start <= at && at < end);
+  }
+
+  periodAt(at: number): Lived {
+    return this.findPeriodAt(at)!;
+  }
+
   /** The parts of a billing period that a line charges, each on the line's own grid. */
   parts(line: Line, period: Lived): Part[] {
     const { phase, pauses } = this.contract;
@@ -130,7 +138,7 @@ function endOf({ attached, once, detached }: Addon, periods: readonly Lived[]): 
 
 /** Prices in a price unit are converted when they are made. */
 function inCurrency(contract: Contract): Contract {
-  const { currency, inUnits, fees, services } = contract;
+  const { currency, inUnits, addons } = contract;
   if (!inUnits || currency === 'crx') return contract;
   const times = (text: string) => new Decimal(text).times(PRICE_UNITS[currency].rate).toFixed();
   const converted = (model: Model): Model =>
@@ -149,7 +157,12 @@ function inCurrency(contract: Contract): Contract {
     model: converted(line.model),
     later: line.later && converted(line.later),
   });
-  return { ...contract, fees: fees.map(priced), services: services.map(priced) };
+  const offered = <Offer extends Pick<Contract, 'fees' | 'services'>>(offer: Offer): Offer => ({
+    ...offer,
+    fees: offer.fees.map(priced),
+    services: offer.services.map(priced),
+  });
+  return { ...offered(contract), addons: addons.map(offered) };
 }
 
 export const modelOf = (

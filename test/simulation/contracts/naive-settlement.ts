@@ -11,6 +11,12 @@ interface Left extends Block {
   left: Decimal;
 }
 
+export interface Settlement {
+  readonly bills: readonly Bill[];
+  /** In the wallet at the end, with what has expired. */
+  readonly left: string;
+}
+
 /** What each invoice says: its discount and its taxes, and how the prepaid wallet pays it. */
 export function settle(
   contract: Contract,
@@ -18,7 +24,7 @@ export function settle(
   drafts: readonly Draft[],
   /** What comes into the wallet; it may depend on what was billed. */
   credited: (bills: readonly Bill[]) => readonly Block[],
-): Bill[] {
+): Settlement {
   const paidAhead = {
     at: -Infinity,
     amount: String(contract.credits),
@@ -38,14 +44,17 @@ export function settle(
       .sort((left, right) => left.issued - right.issued)
       .map((one): [Bill, Decimal] => [one, pay(contract, one, blocks, isForUsage)]),
   );
-  return bills.map((one) => {
-    const credits = paid.get(one)!;
-    return {
-      ...one,
-      credits: credits.toFixed(),
-      total: new Decimal(one.total).minus(credits).toFixed(),
-    };
-  });
+  return {
+    bills: bills.map((one) => {
+      const credits = paid.get(one)!;
+      return {
+        ...one,
+        credits: credits.toFixed(),
+        total: new Decimal(one.total).minus(credits).toFixed(),
+      };
+    }),
+    left: total(blocks.map(({ left }) => left)).toFixed(),
+  };
 }
 
 const minor = ({ currency }: Contract): number => (currency === 'jpy' ? 0 : 2);

@@ -278,7 +278,7 @@ export class Usage {
     );
   }
 
-  /** A commitment over several periods: the first term begins with the subscription. */
+  /** A commitment over several periods: the first term begins with the contract, before a trial. */
   #inTerm(
     commitment: {
       readonly value: Decimal;
@@ -293,7 +293,7 @@ export class Usage {
     const first = boundary(this.#lines.clock, commitment.duration, 1, 1);
     const term =
       cell.start < first
-        ? { start: this.#lines.life.start, end: first }
+        ? { start: this.#lines.contract.start, end: first }
         : cellAt(this.#lines.clock, commitment.duration, 1, cell.start);
     const end = Math.min(term.end, this.#shadowEnd());
     const share = this.#lines.contract.prorated
@@ -336,13 +336,13 @@ export class Usage {
     ];
   }
 
+  /** The share of its commitment that a period has: that of the time in which it is active. */
   #stub(period: Lived): Decimal {
-    if (!this.#lines.contract.prorated) return new Decimal(1);
-    const { unit, count } = this.#lines.contract;
+    const { unit, count, prorated, pauses } = this.#lines.contract;
+    if (!prorated) return new Decimal(1);
     const whole = cellAt(period.clock, unit, count, period.start);
-    return new Decimal(period.end - period.start - overlap(period, period.added)).div(
-      whole.end - whole.start,
-    );
+    const served = total(active(period, pauses).map(({ start, end }) => new Decimal(end - start)));
+    return served.div(whole.end - whole.start);
   }
 
   #pooledUsage(period: Lived): Decimal {
