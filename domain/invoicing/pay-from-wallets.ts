@@ -61,12 +61,21 @@ export function payFromWallets(
 export const statusWhenPaid = (from: InvoiceStatus): InvoiceStatus | null =>
   canMove(invoiceMachine, from, 'pay') ? moveInvoice(from, 'pay') : null;
 
-/** Refuses to collect an invoice that is not finalized or has nothing to pay (money 8.1.4). */
-export function assertCollectable(invoice: {
+interface ToCollect {
   readonly invoice_status: InvoiceStatus;
   readonly payment_status: PaymentStatus;
-}): void {
-  if (statusWhenPaid(invoice.invoice_status) !== 'FINALIZED') {
+}
+
+const isFinal = ({ invoice_status }: ToCollect): boolean =>
+  statusWhenPaid(invoice_status) === 'FINALIZED';
+
+/** Whether money may be asked for the invoice: it is finalized and has something to pay (money 8.1.4). */
+export const isCollectable = (invoice: ToCollect): boolean =>
+  isFinal(invoice) && !PAID.has(invoice.payment_status);
+
+/** Refuses to collect an invoice that is not collectable. */
+export function assertCollectable(invoice: ToCollect): void {
+  if (!isFinal(invoice)) {
     throw invalidOperation(`A ${invoice.invoice_status} invoice cannot be paid.`, 'invoice_status');
   }
   if (PAID.has(invoice.payment_status)) {

@@ -288,6 +288,21 @@ describe('retries (money 8.7)', () => {
     expect(await world.collect()).toMatchObject({ charged: 0, cancelled: 0, failed: 0 });
   });
 
+  test('an invoice whose payments were all refunded is not charged again', async () => {
+    await configure({ enabled: true, intervals_days: [1] });
+    const { subscribe } = await buyer('decline');
+    const { latest_invoice: invoice } = (await subscribe()).body;
+    const { id: payment_id } = (await payOffline(world.api, invoice, '40')).body;
+    await world.api.post('/v1/refunds', { payment_id, amount: '40', target: 'PREPAID_WALLET' });
+    world.api.clock.set(day('2026-11-02'));
+    expect(await world.collect()).toMatchObject({ charged: 0, failed: 0 });
+    expect(await get(`/invoices/${invoice.id}`)).toMatchObject({
+      payment_status: 'REFUNDED',
+      amount_remaining: '60',
+      collection: { status: 'stopped', attempt_count: 1 },
+    });
+  });
+
   test('a person who deletes the pending payment stops the charges', async () => {
     await configure({ enabled: true });
     const { subscribe } = await buyer('3ds');

@@ -1,3 +1,4 @@
+import { isCollectable } from '../../../domain/invoicing/pay-from-wallets.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
@@ -63,7 +64,7 @@ async function reserveCharge(
     updateCollection(tx, scope, invoiceId, { updated_at: at, ...changes });
   const stopped = { collection_status: 'stopped', next_attempt_at: null } as const;
   const isOpen =
-    invoice.invoice_status === 'FINALIZED' &&
+    isCollectable(invoice) &&
     decimal(invoice.amount_remaining).gt(ZERO) &&
     !(await hasFailedPurchase(tx, scope, invoice));
   const amount = await openAmount(tx, scope, invoice);
