@@ -105,6 +105,21 @@ export const hasKeptRows = (invoice: {
   invoice.invoice_type !== 'SUBSCRIPTION' || invoice.is_manually_edited || invoice.revision > 0;
 
 /**
+ * Refuses an invoice that sells credits: its row is the purchase, and its replacement could not sell it again (money
+ * 2.11.5, 9.16).
+ */
+export function assertRowsEditable(invoice: {
+  readonly purchased_transaction_id: string | null;
+}): void {
+  if (invoice.purchased_transaction_id !== null) {
+    throw invalidOperation(
+      'The invoice sells credits: void it, and sell other credits with a new top-up.',
+      'id',
+    );
+  }
+}
+
+/**
  * A finalized invoice, or a voided one without a replacement, can be recalculated: it is voided and a linked
  * draft replaces it (billing 17.6). Refuses drafts, skipped invoices, one-off invoices, and
  * invoices that already have a replacement.

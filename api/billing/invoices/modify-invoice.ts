@@ -1,5 +1,5 @@
 import { invalidField } from '../../../domain/errors.ts';
-import type { LineEdit } from '../../../domain/invoicing/draft-edits.ts';
+import { assertRowsEditable, type LineEdit } from '../../../domain/invoicing/draft-edits.ts';
 import { assertWrittenRow } from '../../../domain/invoicing/given-rows.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
@@ -41,6 +41,7 @@ export async function modifyInvoice(
   return await deps.pool.begin(async (tx) => {
     const locked = await lockWithConcerned(tx, caller.scope, id);
     const to = moveInvoice(locked.invoice.invoice_status, 'edit');
+    assertRowsEditable(locked.invoice);
     const change: RowChange = {
       edits: edits.map((edit, index) =>
         lineEdit(deps, caller, locked, edit, `line_items[${index}]`),

@@ -1,3 +1,4 @@
+import { CHECKOUT_SOURCE } from '../../../domain/invoicing/gated-invoice.ts';
 import { decimal } from '../../../domain/money.ts';
 import { deriveInvoicePayment } from '../../../domain/invoicing/payment-ledger.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
@@ -33,6 +34,8 @@ export function replacementOf(
     invoice_number: null,
     invoice_status: moveInvoice(null, 'create'),
     payment_status: 'PENDING',
+    // A session that sold the original is over: nothing waits for it.
+    source_type: invoice.source_type === CHECKOUT_SOURCE ? null : invoice.source_type,
     issue_date: invoice.issue_date_given ? invoice.issue_date : at,
     finalized_at: null,
     paid_at: null,

@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { payOffline } from '../../support/payments.ts';
 
 let world: BillingWorld;
 beforeAll(async () => {
@@ -241,6 +242,38 @@ describe('POST /invoices/{id}/modify/execute on a finalized invoice', () => {
     await act(next.id, 'finalize');
     expect(await read(next.id)).toMatchObject({ amount_paid: '100', amount_remaining: '30' });
   });
+
+  test('an invoice that a checkout session sold: its replacement waits for no session', async () => {
+    await world.api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
+    const sold = await oneOff({ checkout: { payment_provider: 'test' } });
+    const { checkout_payment_id } = sold.checkout_session;
+    const path = `/v1/test-gateway/payments/${checkout_payment_id}/outcome`;
+    await world.api.post(path, { outcome: 'success' });
+    const { body: next } = await modify(sold.id, [{ action: 'add', ...row('C', '30') }]);
+    expect(next).toMatchObject({ amount_paid: '100', amount_remaining: '30', source_type: null });
+    expect(await act(next.id, 'finalize')).toMatchObject({ status: 200 });
+    expect(await read(next.id)).toMatchObject({ invoice_status: 'FINALIZED', amount_paid: '100' });
+  });
+
+  test.each([true, false])(
+    '400: an invoice that sells credits, paid: %s; its rows are the purchase',
+    async (isPaid) => {
+      const customer = await world.catalog.customer();
+      const wallet = { customer_id: customer.id, currency: 'usd' };
+      const { body: opened } = await world.api.post('/v1/wallets', wallet);
+      const { body: bought } = await world.api.post(`/v1/wallets/${opened.id}/top-up`, {
+        credits_to_add: '100',
+        transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+      });
+      const invoice = await read(bought.invoice_id);
+      if (isPaid) await payOffline(world.api, invoice, '100');
+      const answer = await modify(invoice.id, [{ action: 'add', ...row('C', '30') }]);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_operation' } });
+      expect(await read(invoice.id)).toMatchObject({ invoice_status: 'FINALIZED' });
+      const after = (await world.api.get(`/v1/wallets/${opened.id}`)).body;
+      expect(after).toMatchObject({ credit_balance: isPaid ? '100' : '0' });
+    },
+  );
 });
 
 describe('POST /invoices/{id}/recalculate and /recalculate-v2', () => {
