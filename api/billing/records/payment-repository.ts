@@ -154,7 +154,10 @@ export async function attemptsOf(
      order by attempt_number`;
 }
 
-/** The payments of an invoice belong to its replacement from now on (money 9.15). */
+/**
+ * The payments of an invoice belong to its replacement from now on, with their refunds (money 9.15). The replacement
+ * may be inserted later in the transaction.
+ */
 export async function movePayments(
   tx: Transaction,
   scope: Scope,
@@ -165,4 +168,8 @@ export async function movePayments(
     update payments set destination_id = ${to}
      where ${inScope(tx, scope)} and destination_type = 'INVOICE' and destination_id = ${from}
        and status = 'published'`;
+  await tx`set constraints refunds_invoice_id_fkey deferred`;
+  await tx`
+    update refunds set invoice_id = ${to}
+     where ${inScope(tx, scope)} and invoice_id = ${from}`;
 }

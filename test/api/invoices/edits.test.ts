@@ -243,6 +243,26 @@ describe('POST /invoices/{id}/modify/execute on a finalized invoice', () => {
     expect(await read(next.id)).toMatchObject({ amount_paid: '100', amount_remaining: '30' });
   });
 
+  test('what was refunded of it moves too: a void returns the rest only', async () => {
+    const original = await oneOff();
+    const { id: payment_id } = (await payOffline(world.api, original, '100')).body;
+    const forty = { payment_id, amount: '40', target: 'PREPAID_WALLET' };
+    const { body: refund } = await world.api.post('/v1/refunds', forty);
+    const { body: next } = await modify(original.id, [{ action: 'add', ...row('C', '30') }]);
+    await act(next.id, 'finalize');
+    expect(await read(next.id)).toMatchObject({
+      amount_paid: '100',
+      refunded_amount: '40',
+      payment_status: 'PARTIALLY_REFUNDED',
+    });
+    expect(await read(original.id)).toMatchObject({ amount_paid: '0', refunded_amount: '0' });
+    const moved = (await world.api.get(`/v1/refunds/${refund.id}`)).body;
+    expect(moved).toMatchObject({ invoice_id: next.id });
+    expect((await act(next.id, 'void')).status).toBe(200);
+    const { body: wallets } = await world.api.get(`/v1/customers/${original.customer_id}/wallets`);
+    expect(wallets).toMatchObject([{ credit_balance: '100' }]);
+  });
+
   test('an invoice that a checkout session sold: its replacement waits for no session', async () => {
     await world.api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
     const sold = await oneOff({ checkout: { payment_provider: 'test' } });
