@@ -59,7 +59,7 @@ async function computedAgain(
 ): Promise<Settled> {
   const subscription = await getSubscription(deps.pool, caller.scope, invoice.subscription_id!);
   const target = {
-    ...targetOf(replacementOf(deps, caller, invoice), subscription),
+    ...targetOf(replacementOf(deps, caller, unpinned(invoice)), subscription),
     replaces: invoice.id,
   };
   const computing = { at: isoTime(deps.clock.now()), user_id: caller.user_id };
@@ -71,7 +71,13 @@ const keptRows = (
   deps: BillingDeps,
   caller: Caller,
   locked: LockedInvoice,
-) => writtenReplacement(tx, deps, caller, locked, { edits: [], discounts: 'derived' });
+) => {
+  const again = { ...locked, invoice: unpinned(locked.invoice) };
+  return writtenReplacement(tx, deps, caller, again, { edits: [], discounts: 'derived' });
+};
+
+/** Rates are those of the recalculation (billing 8.3). */
+const unpinned = (invoice: InvoiceRecord): InvoiceRecord => ({ ...invoice, pinned_taxes: null });
 
 /** Computes a draft again and issues it, unless it is to stay a draft. Only a draft is accepted. */
 export async function recalculateDraft(

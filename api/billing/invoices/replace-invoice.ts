@@ -41,8 +41,6 @@ export function replacementOf(
     paid_at: null,
     voided_at: null,
     idempotency_key: null,
-    // What is computed again is pinned again (billing 8.3).
-    pinned_taxes: null,
     invoice_pdf_url: null,
     recalculated_invoice_id: null,
     finalize_after: null,

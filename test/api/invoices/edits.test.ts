@@ -243,6 +243,17 @@ describe('POST /invoices/{id}/modify/execute on a finalized invoice', () => {
     expect(await read(next.id)).toMatchObject({ amount_paid: '100', amount_remaining: '30' });
   });
 
+  test('the taxes of its closed period stay; /recalculate takes the present ones', async () => {
+    const { draft, customer } = await drafted();
+    await act(draft.id, 'finalize');
+    await world.api.put(`/v1/customers/${customer.id}`, { tax_treatment: 'exempt' });
+    const { body: next } = await modify(draft.id, [{ action: 'add', ...row('Setup', '25') }]);
+    expect(next).toMatchObject({ subtotal: '125', total_discount: '10', total_tax: '23' });
+    await act(next.id, 'finalize');
+    expect(await read(next.id)).toMatchObject({ total_tax: '23', total: '138' });
+    expect((await act(next.id, 'recalculate')).body).toMatchObject({ total_tax: '0' });
+  });
+
   test('what was refunded of it moves too: a void returns the rest only', async () => {
     const original = await oneOff();
     const { id: payment_id } = (await payOffline(world.api, original, '100')).body;
