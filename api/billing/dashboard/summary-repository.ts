@@ -14,33 +14,36 @@ const within = (db: Db, column: string, { start, end }: Range): Fragment => db`
   ${start === null ? db`` : db`and ${db(column)} >= ${start}`}
   ${end === null ? db`` : db`and ${db(column)} < ${end}`}`;
 
+const isValid = (db: Db, scope: Scope): Fragment => db`
+  ${inScope(db, scope)} and status = 'published' and invoice_status = 'FINALIZED'`;
+
+/** Invoices issued in the range and still valid. From `invoices_issued_idx` alone. */
+export function issuedFigures(db: Db, scope: Scope, range: Range) {
+  return db<(Pick<Figures, 'invoiced_amount' | 'invoiced_count'> & { currency: string })[]>`
+    select currency, sum(total) as invoiced_amount, count(*)::int as invoiced_count
+      from invoices
+     where ${isValid(db, scope)} ${within(db, 'finalized_at', range)}
+     group by currency`;
+}
+
 /**
- * Invoices issued in the range and still valid; what is open and overdue at `at`, of them or of all invoices. Reads
- * only the invoices that are issued in the range or open.
+ * What is open and overdue at `at` of the valid invoices: of those issued in the range, or of all (null), which is read
+ * from `invoices_open_idx` alone.
  */
-export function invoiceFigures(
-  db: Db,
-  scope: Scope,
-  range: Range,
-  at: Instant,
-  openOf: 'range' | 'all',
-) {
-  const issued = db`true ${within(db, 'finalized_at', range)}`;
-  const open = db`amount_remaining > 0`;
-  const overdue = db`${open} and due_date < ${at}`;
+export function openFigures(db: Db, scope: Scope, range: Range | null, at: Instant) {
+  const overdue = db`due_date < ${at}`;
   return db<
-    (Pick<Figures, 'invoiced_amount' | 'open_amount' | 'overdue_amount'> & { currency: string })[]
+    (Omit<
+      Figures,
+      'invoiced_amount' | 'invoiced_count' | 'collected_amount' | 'collected_count'
+    > & { currency: string })[]
   >`
-    select currency,
-           coalesce(sum(total) filter (where ${issued}), 0) as invoiced_amount,
-           count(*) filter (where ${issued})::int as invoiced_count,
-           coalesce(sum(amount_remaining) filter (where ${open}), 0) as open_amount,
-           count(*) filter (where ${open})::int as open_count,
+    select currency, sum(amount_remaining) as open_amount, count(*)::int as open_count,
            coalesce(sum(amount_remaining) filter (where ${overdue}), 0) as overdue_amount,
            count(*) filter (where ${overdue})::int as overdue_count
       from invoices
-     where ${inScope(db, scope)} and status = 'published' and invoice_status = 'FINALIZED'
-       and (${issued} ${openOf === 'all' ? db`or ${open}` : db``})
+     where ${isValid(db, scope)} and amount_remaining > 0
+           ${range === null ? db`` : within(db, 'finalized_at', range)}
      group by currency`;
 }
 

@@ -15,7 +15,8 @@ import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
 import { attachedCoupons } from '../computing/coupon-applications.ts';
 import {
   discountedFees,
-  invoiceFigures,
+  issuedFigures,
+  openFigures,
   paymentFigures,
   undiscountedFees,
   type Fee,
@@ -30,14 +31,15 @@ export async function dashboardSummary(
   at: Instant,
 ): Promise<DashboardSummary> {
   const range = { start: body.start_time ?? null, end: body.end_time ?? null };
-  const [invoices, payments, contracts] = await Promise.all([
-    invoiceFigures(db, scope, range, at, body.open_of ?? 'range'),
+  const [issued, open, payments, contracts] = await Promise.all([
+    issuedFigures(db, scope, range),
+    openFigures(db, scope, body.open_of === 'all' ? null : range, at),
     paymentFigures(db, scope, range),
     monthlyRevenues(db, scope, at),
   ]);
-  const found = new Map([...invoices, ...payments].map((row) => [row.currency, {} as Figures]));
-  for (const { currency, ...figures } of [...invoices, ...payments])
-    Object.assign(found.get(currency)!, figures);
+  const rows = [...issued, ...open, ...payments];
+  const found = new Map(rows.map(({ currency }) => [currency, {} as Figures]));
+  for (const { currency, ...figures } of rows) Object.assign(found.get(currency)!, figures);
   const codes = [...new Set([...found.keys(), ...contracts.keys()])].sort();
   return {
     at,
