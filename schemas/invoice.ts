@@ -149,6 +149,11 @@ export interface CommittedUsage {
   readonly period_start: string;
   /** Unrounded, decimal text. */
   readonly base_usage: string;
+  /**
+   * When the subscription ends, as it was known when the period was closed; null without an end, absent before the
+   * close.
+   */
+  readonly ends_at?: string | null;
 }
 
 /** The taxes that later computations of an invoice use. */

@@ -5,6 +5,7 @@ import { Decimal, decimalText } from '../../../domain/money.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { rateCharges, type RatedCharge } from '../computing/rate-charges.ts';
+import { endOf } from '../computing/term-ledger.ts';
 import type { AnalyticsSubject, PeriodCharge } from './analytics-subjects.ts';
 
 /** A rated row with its coupon discount. */
@@ -30,7 +31,8 @@ export function rateSubjects(
   const rated = [...bySubscription].flatMap(([subscription, own]) => {
     const { proration_behavior } = subscription;
     const { committedUsage: earlier, coupons, pauses } = own[0]!;
-    const context = { subscription, proration_behavior, earlier, pauses, until: null };
+    const ends_at = endOf(subscription);
+    const context = { subscription, proration_behavior, earlier, pauses, ends_at, until: null };
     const all = own.flatMap((subject) => subject.charges);
     const charges = scope === 'whole' ? all : withoutCommitments(all);
     const byPeriod = groupBy(charges, ({ period }) => period.start);

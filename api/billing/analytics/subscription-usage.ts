@@ -16,7 +16,7 @@ import type {
 } from '../../../schemas/subscription-usage.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { priceAnswers } from '../../catalog/prices/repository.ts';
-import { positionInTerm } from '../computing/term-ledger.ts';
+import { endOf, positionInTerm } from '../computing/term-ledger.ts';
 import { subscriptionLedger } from '../computing/subscription-commitments.ts';
 import { pausedTimes } from '../records/pause-repository.ts';
 import { committedUsage } from '../records/subscription-invoice-repository.ts';
@@ -154,6 +154,7 @@ async function usedInTerm(db: Db, subscription: SubscriptionRow, start: string):
     duration: subscription.commitment_duration,
     commitment: decimal(subscription.commitment_amount),
     pauses: (await pausedTimes(db, subscription, [subscription.id])).get(subscription.id) ?? [],
+    ends_at: endOf(subscription),
     ledger: subscriptionLedger(stored),
     period: { start, end: start },
     proration_behavior: 'none',

@@ -24,6 +24,7 @@ import {
 } from './settlement-currency.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
 import { commitCharges } from './subscription-commitments.ts';
+import { endKnownTo } from './term-ledger.ts';
 import { graceEnd } from './targets.ts';
 import { taxesOf, taxRecords } from './tax-rows.ts';
 
@@ -151,14 +152,18 @@ function ratedPart(
     (entry) => entry.invoice_id !== target.invoice?.id && entry.invoice_id !== target.replaces,
   );
   const until = target.period.end > at ? at : null;
-  const pauses = pausesOf(target, sources);
-  const context = { ...target, earlier, pauses, until };
+  const time = { pauses: pausesOf(target, sources), ends_at: endKnownTo(target) };
+  const context = { ...target, ...time, earlier, until };
   const rated = rateCharges(context, charges, usage?.answers ?? new Map());
   const shown =
     target.billing_reason === 'SUBSCRIPTION_TRIAL_START'
       ? { charges: waiveForTrial(rated, target.period), committed_usage: [] }
-      : commitCharges(target, rated, earlier, pauses);
-  return { ...shown, target };
+      : commitCharges(target, rated, earlier, time);
+  const isClosed = until === null;
+  const committed_usage = shown.committed_usage.map((entry) =>
+    isClosed ? { ...entry, ends_at: time.ends_at } : entry,
+  );
+  return { ...shown, committed_usage, target };
 }
 
 /**

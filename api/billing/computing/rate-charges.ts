@@ -22,7 +22,7 @@ import type { BilledLine } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import { ratedRows, type LineQuestion } from './line-questions.ts';
 import { shareMeterQuotas } from './quotas.ts';
-import { termLedger, type CommittedUsage, type TermLedger } from './term-ledger.ts';
+import { termLedger, type CommittedUsage, type TermLedger, type TermTime } from './term-ledger.ts';
 
 /** One charge and the question that rates it; none for a fixed charge. */
 export interface QuestionedCharge {
@@ -38,11 +38,10 @@ export interface RatedCharge {
 }
 
 /** The subscription whose charges are rated, and how cut periods are charged. */
-export interface RatedFor extends Pick<InvoiceTarget, 'subscription' | 'proration_behavior'> {
+export interface RatedFor
+  extends Pick<InvoiceTarget, 'subscription' | 'proration_behavior'>, TermTime {
   /** Usage that earlier periods counted against commitments of several periods. */
   readonly earlier: readonly CommittedUsage[];
-  /** Pauses of the subscription, in order of time. */
-  readonly pauses: readonly PausedTime[];
   /** Windows of a commitment that begin later do not count yet (billing 6.2); null means all count. */
   readonly until: string | null;
 }

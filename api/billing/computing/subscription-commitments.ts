@@ -17,7 +17,13 @@ import { idleIn, pausedCells, type PausedTime } from '../../../domain/time/pause
 import type { CommittedUsage } from '../../../schemas/invoice.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import type { RatedCharge } from './rate-charges.ts';
-import { ledgerNameOf, OF_SUBSCRIPTION, positionInTerm, termUsage } from './term-ledger.ts';
+import {
+  ledgerNameOf,
+  OF_SUBSCRIPTION,
+  positionInTerm,
+  termUsage,
+  type TermTime,
+} from './term-ledger.ts';
 
 /** A row of the plan itself: the unused part of the subscription's commitment. */
 export interface TrueUpCharge {
@@ -44,7 +50,7 @@ export function commitCharges(
   target: InvoiceTarget,
   rated: readonly RatedCharge[],
   earlier: readonly CommittedUsage[],
-  pauses: readonly PausedTime[],
+  time: TermTime,
 ): CommittedCharges {
   const { subscription, covers } = target;
   const ofLines = rated.flatMap(({ line, rated: row }) =>
@@ -64,7 +70,7 @@ export function commitCharges(
   const pooled = rated
     .filter(isUsage)
     .toSorted((left, right) => byText(meterOf(left), meterOf(right)));
-  const scope = scopeOf(target, period, { terms, earlier, pauses });
+  const scope = scopeOf(target, period, { terms, earlier, ...time });
   const { currency } = subscription;
   const found = commitSubscription(
     pooled.map((charge) => charge.rated),
@@ -120,10 +126,10 @@ function scopeOf(
     terms,
     earlier,
     pauses,
-  }: {
+    ends_at,
+  }: TermTime & {
     readonly terms: SubscriptionCommitmentTerms;
     readonly earlier: readonly CommittedUsage[];
-    readonly pauses: readonly PausedTime[];
   },
 ): SubscriptionCommitmentScope {
   const { commitment_duration: duration } = subscription;
@@ -136,7 +142,7 @@ function scopeOf(
   const position = positionInTerm(subscription, {
     duration,
     commitment: terms.amount,
-    pauses,
+    ...{ pauses, ends_at },
     ledger: subscriptionLedger(earlier),
     period,
     proration_behavior,

@@ -29,7 +29,7 @@ export const ledgerNameOf = ({ price }: Pick<BilledLine, 'price'>): string =>
 export interface TermLedger {
   /** The position of a charge cell in its term; `commitment` is that of a whole term. */
   position(
-    context: Pick<InvoiceTarget, 'subscription' | 'proration_behavior'> & Paused,
+    context: Pick<InvoiceTarget, 'subscription' | 'proration_behavior'> & TermTime,
     commitment: { readonly commitment: Decimal },
     cell: Pick<ChargeCell, 'cell'>,
   ): TermPosition;
@@ -48,9 +48,10 @@ export function termLedger(earlier: readonly CommittedUsage[], line: BilledLine)
       ]),
   );
   return {
-    position: ({ subscription, proration_behavior, pauses }, { commitment }, { cell }) =>
+    position: ({ subscription, proration_behavior, ...time }, { commitment }, { cell }) =>
       positionInTerm(subscription, {
-        pauses,
+        pauses: time.pauses,
+        ends_at: time.ends_at,
         duration: line.commitment_duration,
         commitment,
         ledger: [...known.values()],
@@ -64,9 +65,12 @@ export function termLedger(earlier: readonly CommittedUsage[], line: BilledLine)
   };
 }
 
-interface Paused {
+/** What terms of commitments depend on beside the periods. */
+export interface TermTime {
   /** Pauses of the subscription, in order of time. */
   readonly pauses: readonly PausedTime[];
+  /** The end of the subscription, as it was known when the period was closed; null without one. */
+  readonly ends_at: string | null;
 }
 
 /**
@@ -76,13 +80,12 @@ interface Paused {
 export function positionInTerm(
   subscription: SubscriptionRow,
   input: Omit<Parameters<typeof termPosition>[0], 'term' | 'ends_at'> &
-    Paused & { readonly duration: BilledLine['commitment_duration'] },
+    TermTime & { readonly duration: BilledLine['commitment_duration'] },
 ): TermPosition {
-  const { duration, pauses, ...rest } = input;
+  const { duration, pauses, ends_at, ...rest } = input;
   const unit = duration as Parameters<typeof termAt>[1];
   const time = unpausedTime(subscription, pauses);
   const period = { start: time.of(rest.period.start), end: time.of(rest.period.end) };
-  const ends_at = endOf(subscription);
   const position = termPosition({
     ...rest,
     period,
@@ -100,10 +103,21 @@ const termSchedule = (subscription: SubscriptionRow) => ({
   billing_anchor: longTermSchedule(subscription).billing_anchor,
 });
 
-/** When the subscription ends, if that is known. */
-function endOf({ end_date, cancel_at }: SubscriptionRow): string | null {
+/** When the subscription ends, if that is known by now. */
+export function endOf({ end_date, cancel_at }: SubscriptionRow): string | null {
   if (end_date === null || cancel_at === null) return end_date ?? cancel_at;
   return earlierOf(end_date, cancel_at);
+}
+
+/**
+ * When the subscription ends, as it was known when the period of the invoice was closed: an end that becomes known
+ * later changes no commitment of the period (billing 6.4).
+ */
+export function endKnownTo({ invoice, subscription }: InvoiceTarget): string | null {
+  const closed = invoice?.committed_usage.find(
+    ({ subscription_id, ends_at }) => subscription_id === subscription.id && ends_at !== undefined,
+  );
+  return closed?.ends_at === undefined ? endOf(subscription) : closed.ends_at;
 }
 
 /** What a row of a term adds to the ledger; nothing for other rows. */

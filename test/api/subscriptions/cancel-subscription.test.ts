@@ -344,3 +344,37 @@ describe('refused', () => {
     expect((await read(subscription)).subscription_status).toBe('active');
   });
 });
+
+describe('a period that was closed before the cancellation (billing 6.4)', () => {
+  test('keeps the commitment of its term: final, and when it is recalculated', async () => {
+    const { api, catalog, usage } = world;
+    api.clock.set(day('2026-01-01'));
+    const plan = await catalog.plan();
+    const meter = await catalog.meter();
+    await catalog.usage(plan, meter, { display_name: 'Calls', amount: '1' });
+    await completeBackfills(api.pool);
+    const customer = await catalog.customer();
+    const subscription = await catalog.subscribe(customer, plan, {
+      ...{ start_date: day('2026-01-01'), proration_behavior: 'create_prorations' },
+      ...{ commitment_amount: '365', commitment_duration: 'ANNUAL', overage_factor: '2' },
+    });
+    await usage.use(meter, customer, day('2026-01-05'), '100');
+    api.clock.set(day('2026-02-01'));
+    await world.close();
+    // The draft of January waits for late usage.
+    api.clock.set('2026-02-01T01:00:00.000Z');
+    const cancelled = await cancel(subscription, {
+      ...{ cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+    });
+    expect(cancelled.status).toBe(200);
+    api.clock.set('2026-02-01T02:00:00.000Z');
+    await world.finalize();
+    const { body: found } = await api.post('/v1/invoices/search', {
+      ...{ subscription_id: subscription.id, invoice_status: ['FINALIZED'] },
+    });
+    const [january] = found.items;
+    expect(rows(january)).toEqual(['Calls 100 100 01-01..02-01']);
+    const { body: again } = await api.post(`/v1/invoices/${january.id}/recalculate`, {});
+    expect(rows(again)).toEqual(['Calls 100 100 01-01..02-01']);
+  });
+});

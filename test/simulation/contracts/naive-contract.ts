@@ -21,12 +21,16 @@ export class Account {
   readonly #usage: Usage;
   readonly periods: readonly Lived[];
 
-  constructor(contract: Contract, uses: readonly Use[]) {
+  /** When the contract is planned to end: known to the terms of its commitments. */
+  readonly #planned: number;
+
+  constructor(contract: Contract, uses: readonly Use[], planned = Infinity) {
+    this.#planned = planned;
     this.#sold = contract;
     this.#uses = uses;
     this.#lines = new Lines(contract);
     this.#fees = new Fees(this.#lines);
-    this.#usage = new Usage(this.#lines, uses);
+    this.#usage = new Usage(this.#lines, uses, planned);
     this.periods = this.#lines.periods;
   }
 
@@ -117,12 +121,14 @@ export class Account {
     return this.#fees.returned(fees, unused, Math.max(at, asked), prorated, bills);
   }
 
-  /** The account without the pauses that begin after an instant. */
+  /** The account without the pauses that begin after an instant, and cancellations that are asked for after it. */
   #asKnownAt(instant: number): Account {
-    const { pauses } = this.#sold;
+    const { pauses, cancelled } = this.#sold;
     const begun = pauses.filter(({ start }) => start <= instant);
-    return begun.length === pauses.length
+    const isPlanned = cancelled !== null && cancelled.type !== 'immediate';
+    const planned = isPlanned && cancelled.asked <= instant ? cancelled.at : Infinity;
+    return begun.length === pauses.length && planned === this.#planned
       ? this
-      : new Account({ ...this.#sold, pauses: begun }, this.#uses);
+      : new Account({ ...this.#sold, pauses: begun }, this.#uses, planned);
   }
 }

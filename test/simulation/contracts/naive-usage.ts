@@ -19,8 +19,12 @@ export class Usage {
   readonly #lines: Lines;
   readonly #uses: readonly Use[];
 
-  constructor(lines: Lines, uses: readonly Use[]) {
+  /** A planned end of the contract; no contract with one is paused. */
+  readonly #planned: number;
+
+  constructor(lines: Lines, uses: readonly Use[], planned: number) {
     this.#lines = lines;
+    this.#planned = planned;
     this.#uses = uses.filter((use) => this.#isCounted(use));
   }
 
@@ -295,7 +299,7 @@ export class Usage {
       cell.start < first
         ? { start: this.#lines.contract.start, end: first }
         : cellAt(this.#lines.clock, commitment.duration, 1, cell.start);
-    const end = Math.min(term.end, this.#shadowEnd());
+    const end = Math.min(term.end, this.#shadowEnd(), this.#planned);
     const share = this.#lines.contract.prorated
       ? new Decimal(end - term.start).div(term.end - term.start)
       : new Decimal(1);
