@@ -2,10 +2,11 @@ import { benchRow, type BenchOptions, type BenchRow } from './bench-row.ts';
 import { runTests } from './run-tests.ts';
 
 /**
- * Runs `test/simulation/business-year.test.ts` with a company of any size: random payments, credits, refunds, disputes
- * and cancellations of a year on a test clock. A twentieth of the commands is sent twice, those about a twentieth of
- * the customers of each month lose their connections to Postgres in the middle, and reports of the gateway come twice
- * and out of order. Fails if the product and the naive ledger differ by a cent.
+ * Runs `test/simulation/business-year.test.ts` with a company of any size: random payments, credits, taxes, refunds,
+ * credit notes, edits, checkout sessions, disputes and cancellations of a year on a test clock. A twentieth of the
+ * commands is sent twice, those about a twentieth of the customers of each month lose their connections to Postgres in
+ * the middle, and reports of the gateway come twice and out of order. Fails if the product and the naive ledger differ
+ * by a cent.
  */
 export async function run(options: BenchOptions): Promise<BenchRow[]> {
   const { customers = '100', months = '12', seed = '1' } = options;

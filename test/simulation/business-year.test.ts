@@ -4,18 +4,19 @@ import { cents, money } from './business/cents.ts';
 import { Company } from './business/company.ts';
 
 /**
- * A year of a business by a test clock: random usage, payments, credits, refunds, credit notes, disputes,
- * voided invoices and cancellations; some are sent twice, some lose their connections in the middle. Commands about
- * different customers run at once; those about one customer are drawn from its own stream and keep their order, so that
- * a seed is one history. At each month's end every invoice and wallet agrees to the cent with a naive ledger, and the
- * identities of the ledger hold. `.ci/run` has 100 customers. A person runs other years and a larger business:
- * `BUSINESS_SEED=7 BUSINESS_CUSTOMERS=300`.
+ * A year of a business by a test clock: random usage, also late, payments, credits, taxes, refunds, credit notes,
+ * edited and recalculated invoices, checkout sessions, disputes, voided invoices and cancellations; some are sent
+ * twice, some lose their connections in the middle. Commands about different customers run at once; those about one
+ * customer are drawn from its own stream and keep their order, so that a seed is one history. At each month's end every
+ * invoice and wallet agrees to the cent with a naive ledger, and the identities of the ledger hold. `.ci/run` has 100
+ * customers. A person runs other years and a larger or busier business:
+ * `BUSINESS_SEED=7 BUSINESS_CUSTOMERS=300 BUSINESS_COMMANDS=9`.
  */
 const CUSTOMERS = Number(process.env['BUSINESS_CUSTOMERS'] ?? 24);
 const MONTHS = Number(process.env['BUSINESS_MONTHS'] ?? 12);
 const SEED = Number(process.env['BUSINESS_SEED'] ?? 1);
 /** A customer's month has fewer commands than this: one on average. */
-const COMMANDS = 3;
+const COMMANDS = Number(process.env['BUSINESS_COMMANDS'] ?? 3);
 const START = '2025-01-01T00:00:00.000Z';
 
 let world: BillingWorld;
@@ -64,12 +65,12 @@ async function agree(company: Company, rows: readonly any[], when: string): Prom
     differ(
       name,
       {
-        status: row.invoice_status === 'VOIDED', total: cents(row.total), prepaid: cents(row.total_prepaid_credits_applied),
+        status: row.invoice_status === 'VOIDED', total: cents(row.total), tax: cents(row.total_tax), prepaid: cents(row.total_prepaid_credits_applied),
         adjusted: cents(row.adjustment_amount), paid: cents(row.amount_paid), remaining: cents(row.amount_remaining),
         overpaid: cents(row.overpaid_amount), refunded: cents(row.refunded_amount),
       },
       {
-        status: mine.isVoid, total: mine.total, prepaid: mine.prepaid,
+        status: mine.isVoid, total: mine.total, tax: mine.inclusive + mine.exclusive, prepaid: mine.prepaid,
         adjusted: mine.adjusted, paid, remaining: Math.max(due - paid, 0),
         overpaid: Math.max(paid - due, 0), refunded: company.ledger.refunded(mine),
       },
@@ -152,9 +153,20 @@ async function revenueAgrees(company: Company, rows: readonly any[]): Promise<vo
       invoice_status === 'FINALIZED' && company.ledger.invoices.get(id)?.purchase == null,
   );
   const byDay = new Map<string, number>();
-  for (const { finalized_at, total, total_prepaid_credits_applied: credits } of invoices) {
+  for (const {
+    finalized_at,
+    total,
+    tax_summary,
+    total_prepaid_credits_applied: credits,
+  } of invoices) {
     const day = finalized_at.slice(0, 10);
-    byDay.set(day, (byDay.get(day) ?? 0) + cents(total) + cents(credits));
+    byDay.set(
+      day,
+      (byDay.get(day) ?? 0) +
+        cents(total) +
+        cents(credits) -
+        cents(tax_summary?.exclusive_tax ?? '0'),
+    );
   }
   const revenue = async (period_start: string, period_end: string): Promise<number> => {
     const { body } = await world.api.post('/v1/dashboard/revenue-dashboard', {

@@ -1,9 +1,13 @@
 import type { BillingWorld } from '../../support/billing-world.ts';
 import { createRandom } from '../../support/random.ts';
 import { cents, money } from './cents.ts';
-import { Dealings, WEBHOOK_SECRET } from './dealings.ts';
-import { Ledger, type Customer } from './ledger.ts';
+import { Dealings } from './dealings.ts';
+import { taxOverride } from './invoices.ts';
+import { Ledger } from './ledger.ts';
+import type { Customer } from './records.ts';
+import { WEBHOOK_SECRET } from './payments.ts';
 import { PLANS, type PlanTerms } from './plans.ts';
+import { TAXES } from './taxes.ts';
 import { WalletBook } from './wallet-book.ts';
 
 /** Customers whose commands run at once: beyond that the two cores are busy. */
@@ -23,7 +27,7 @@ export class Company {
   connection = '';
   readonly #seed: number;
   readonly #dealings: Dealings[] = [];
-  #meter: { id: string } = { id: '' };
+  meter: { id: string } = { id: '' };
   #clock = { id: '', now: '' };
 
   constructor(world: BillingWorld, seed: number) {
@@ -45,12 +49,17 @@ export class Company {
     this.connection = (await api.post('/v1/connections', sent)).body.id;
     const value = { enabled: true, intervals_days: [3, 7], final_action: 'none' };
     await api.put('/v1/settings/payment_retry_config', { value });
-    this.#meter = await catalog.meter();
+    this.meter = await catalog.meter();
+    const rates = new Map(TAXES.flat().map((tax) => [tax.code, tax.rate]));
+    for (const [code, rate] of rates)
+      await api.post('/v1/taxes/rates', {
+        name: code, code, tax_rate_type: 'percentage', percentage_value: money(rate),
+      }); // prettier-ignore
     for (const terms of PLANS) {
       const plan = await catalog.plan(terms.name);
       if (terms.fee > 0)
         await catalog.fixed(plan, money(terms.fee), { display_name: `${terms.name} fee` });
-      await catalog.usage(plan, this.#meter, { display_name: 'Units', ...terms.price });
+      await catalog.usage(plan, this.meter, { display_name: 'Units', ...terms.price });
       if (terms.credits > 0)
         await api.post('/v1/creditgrants', {
           name: 'Monthly credits', scope: 'PLAN', plan_id: plan.id, credits: String(terms.credits),
@@ -70,7 +79,11 @@ export class Company {
 
   async #addCustomer(index: number): Promise<void> {
     const { api, catalog } = this.world;
-    const { id, external_id } = await catalog.customer({ test_clock_id: this.#clock.id });
+    const taxes = TAXES[index % TAXES.length]!;
+    const { id, external_id } = await catalog.customer({
+      test_clock_id: this.#clock.id,
+      ...(taxes.length === 0 ? {} : { tax_rate_overrides: taxes.map(taxOverride) }),
+    });
     const card = index % 3 === 0 ? null : index % 7 === 1 ? 'decline' : 'success';
     if (card !== null)
       await api.post(`/v1/customers/${id}/payment-methods`, {
@@ -93,6 +106,7 @@ export class Company {
     postpaid?.book.credit(30_000);
     const customer: Customer = {
       id, external_id, card, book, postpaid, wallet_id: prepaid?.id ?? null, subscriptions: [], usage: [],
+      taxes, exemptions: [],
     }; // prettier-ignore
     this.ledger.customers.push(customer);
     const random = createRandom(this.#seed * 1_000_003 + index);
@@ -131,7 +145,7 @@ export class Company {
         const span = Date.parse(to) - Date.parse(from);
         const at = new Date(Date.parse(from) + random.below(span)).toISOString();
         const units = random.below(120);
-        await this.world.usage.use(this.#meter, customer, at, String(units));
+        await this.world.usage.use(this.meter, customer, at, String(units));
         customer.usage.push({ at, units });
       }
     const clock = await this.world.advance(this.#clock, to);
@@ -162,7 +176,7 @@ export class Company {
     }
   }
 
-  /** All invoices of the product, oldest first. */
+  /** All invoices of the product, oldest first, then those that lists leave out. */
   async #everyInvoice(): Promise<any[]> {
     const found: any[] = [];
     for (;;) {
@@ -170,8 +184,11 @@ export class Company {
         limit: 1000, offset: found.length, sort: [{ field: 'created_at', direction: 'asc' }],
       }); // prettier-ignore
       found.push(...body.items);
-      if (body.items.length < 1000) return found;
+      if (body.items.length < 1000) break;
     }
+    for (const { id, isArchived } of this.ledger.invoices.values())
+      if (isArchived) found.push((await this.world.api.get(`/v1/invoices/${id}`)).body);
+    return found;
   }
 }
 

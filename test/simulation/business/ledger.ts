@@ -1,40 +1,7 @@
-import { expectedCharge, monthsLater, type Subscription, type Use } from './expected-charge.ts';
+import { expectedCharge, monthsLater } from './expected-charge.ts';
 import type { PlanTerms } from './plans.ts';
-import type { Taken, WalletBook } from './wallet-book.ts';
-
-export interface Payment {
-  readonly id: string;
-  readonly invoice_id: string;
-  readonly amount: number;
-  readonly kind: 'offline' | 'credits' | 'bank';
-  refunded: number;
-  /** The part of `refunded` that the bank paid back. */
-  toSource: number;
-}
-
-export interface Invoice {
-  readonly id: string;
-  readonly customer: Customer;
-  /** Null until it is finalized. */
-  total: number | null;
-  prepaid: number;
-  taken: readonly Taken[];
-  adjusted: number;
-  isVoid: boolean;
-  /** Credits that this invoice sells, and whether the customer has them. */
-  purchase: { readonly credits: number; isDone: boolean } | null;
-}
-
-export interface Customer {
-  readonly id: string;
-  readonly external_id: string;
-  readonly card: string | null;
-  readonly book: WalletBook;
-  readonly postpaid: { readonly id: string; readonly book: WalletBook } | null;
-  wallet_id: string | null;
-  readonly subscriptions: Subscription[];
-  readonly usage: Use[];
-}
+import { isExempt, type Asked, type Customer, type Invoice, type Payment } from './records.ts';
+import { taxesOn, UNTAXED, type TaxTerms } from './taxes.ts';
 
 /**
  * The naive ledger of a company: what its invoices ask for, what was paid and returned, and what its customers' wallets
@@ -44,6 +11,10 @@ export class Ledger {
   readonly customers: Customer[] = [];
   readonly invoices = new Map<string, Invoice>();
   readonly payments = new Map<string, Payment>();
+  /** Invoices that are issued once a session is paid, with what happens then (money 11.6). */
+  readonly #gates = new Map<Invoice, { readonly asked: Asked; readonly paid: () => void }>();
+  /** Refunds that were retried. */
+  readonly retried = new Set<string>();
   /** Invoices of periods, as they were at the last month's end. */
   #cycles: readonly any[] = [];
 
@@ -52,7 +23,8 @@ export class Ledger {
     const found = this.invoices.get(id);
     if (found !== undefined) return found;
     const made: Invoice = {
-      id, customer, total: null, prepaid: 0, taken: [], adjusted: 0, isVoid: false, purchase: null,
+      id, customer, total: null, net: 0, usage: 0, taxes: [], ...UNTAXED, prepaid: 0, taken: [], adjusted: 0,
+      credited: new Map(), isWritten: false, isVoid: false, isArchived: false, purchase: null,
     }; // prettier-ignore
     this.invoices.set(id, made);
     return made;
@@ -75,6 +47,7 @@ export class Ledger {
 
   /** Books grants, prepaid credits of issued invoices and expiries of a month, in the order of their times. */
   bookMonth(invoices: readonly any[], from: string, to: string): void {
+    for (const invoice of [...this.#gates.keys()]) this.endGate(invoice);
     this.#cycles = invoices.filter(({ billing_reason }) => billing_reason === 'SUBSCRIPTION_CYCLE');
     const issued = invoices.filter(
       ({ finalized_at }) => finalized_at !== null && finalized_at > from && finalized_at <= to,
@@ -102,17 +75,60 @@ export class Ledger {
    */
   bookIssued(invoice: any): void {
     const customer = this.customers.find(({ id }) => id === invoice.customer_id)!;
-    const subscription = customer.subscriptions.find(({ id }) => id === invoice.subscription_id);
     const mine = this.invoiceOf(invoice.id, customer);
     if (mine.total !== null) return;
+    // A period was closed, and its taxes pinned, before a change at its end (billing 8.3).
+    const pinned = customer.exemptions.findLast(({ from }) => from < invoice.period_end);
+    const isClosed = invoice.billing_reason !== 'SUBSCRIPTION_CREATE';
+    const isFree = isClosed ? pinned?.isExempt === true : isExempt(customer);
+    const taxes = isFree ? [] : customer.taxes;
+    this.issue(mine, { ...this.#charge(customer, invoice), taxes }, invoice.finalized_at);
+  }
+
+  /** The invoice of a period with all usage and the taxes of today; written rows stay (billing 8.3, 17.6). */
+  issueAgain(mine: Invoice, replaced: Invoice, row: any, at: string): void {
+    const { customer } = mine;
+    const taxes = isExempt(customer) ? [] : customer.taxes;
+    const charge = replaced.isWritten
+      ? { usage: replaced.usage, net: replaced.net }
+      : this.#charge(customer, row);
+    this.issue(mine, { ...charge, taxes }, at, row.period_end);
+  }
+
+  /** Taxes of an edited invoice: those of a closed period are pinned, others are those of today (billing 8.3). */
+  taxesOfEdit({ customer, taxes }: Invoice, { billing_reason }: any): readonly TaxTerms[] {
+    if (billing_reason !== 'SUBSCRIPTION_CREATE')
+      return billing_reason === null && isExempt(customer) ? [] : taxes;
+    return isExempt(customer) ? [] : customer.taxes;
+  }
+
+  #charge(customer: Customer, invoice: any): { readonly usage: number; readonly net: number } {
+    const subscription = customer.subscriptions.find(({ id }) => id === invoice.subscription_id);
     if (subscription === undefined) throw new Error(`invoice ${invoice.id} is of no one`);
     const { usage, fee } = expectedCharge(subscription, customer.usage, invoice);
-    const open = this.#openPeriods(customer.id, invoice.finalized_at);
-    customer.book.expire(invoice.finalized_at, open);
-    const prepaid = Math.min(customer.book.spendable(invoice.finalized_at, open), usage);
-    mine.taken = customer.book.debit(prepaid, invoice.finalized_at, open);
-    mine.prepaid = prepaid;
-    mine.total = usage + fee - prepaid;
+    return { usage, net: usage + fee };
+  }
+
+  /** Credits pay usage before exclusive taxes are added (billing 9.1). */
+  issue(mine: Invoice, { usage, net, taxes }: Asked, at: string, ownEnd?: string): void {
+    const { customer } = mine;
+    const open = this.#openPeriods(customer.id, at);
+    customer.book.expire(at, open);
+    if (ownEnd !== undefined) open.push(ownEnd);
+    const { inclusive, exclusive } = taxesOn(net, taxes);
+    const prepaid = Math.min(customer.book.spendable(at, open), usage);
+    const taken = customer.book.debit(prepaid, at, open);
+    const total = net - prepaid + exclusive;
+    Object.assign(mine, { usage, net, taxes, inclusive, exclusive, prepaid, taken, total });
+  }
+
+  /** A draft takes the place of the invoice, with its payments; the credits that paid it go back (money 9.15). */
+  replace(invoice: Invoice, id: string, at: string): Invoice {
+    const draft = this.invoiceOf(id, invoice.customer);
+    invoice.isVoid = true;
+    invoice.customer.book.giveBack(invoice.taken, at);
+    for (const payment of this.paymentsOf(invoice)) payment.invoice_id = id;
+    return draft;
   }
 
   /** The credits of a plan for one month. */
@@ -140,8 +156,32 @@ export class Ledger {
       .map(({ period_end }) => period_end);
   }
 
+  /** A draft whose amount is locked until its session is paid; credits pay nothing of it. Returns the amount. */
+  gate(invoice: Invoice, asked: Asked, paid: () => void): number {
+    this.#gates.set(invoice, { asked, paid });
+    return asked.net + taxesOn(asked.net, asked.taxes).exclusive;
+  }
+
+  /** The end of an unpaid session voids its invoice (money 11.17). */
+  endGate(invoice: Invoice): void {
+    if (this.#leaveGate(invoice) === undefined) return;
+    invoice.isVoid = true;
+    invoice.isArchived = true;
+  }
+
+  #leaveGate(invoice: Invoice) {
+    const gate = this.#gates.get(invoice);
+    if (gate === undefined) return;
+    this.#gates.delete(invoice);
+    const { net, taxes } = gate.asked;
+    const taxed = taxesOn(net, taxes);
+    Object.assign(invoice, { net, taxes, ...taxed, total: net + taxed.exclusive });
+    return gate;
+  }
+
   /** A payment that arrived: for a void invoice it goes back, and a paid purchase gives its credits. */
   pay(invoice: Invoice, id: string, amount: number, kind: Payment['kind'], at: string): void {
+    this.#leaveGate(invoice)?.paid();
     this.payments.set(id, { id, invoice_id: invoice.id, amount, kind, refunded: 0, toSource: 0 });
     if (invoice.isVoid) this.backToSource(this.payments.get(id)!, amount);
     this.#completePurchase(invoice, at);
@@ -150,6 +190,7 @@ export class Ledger {
   /** The invoice sells credits for as many cents. */
   sell(invoice: Invoice, credits: number, at: string): void {
     invoice.total = credits;
+    invoice.net = credits;
     invoice.purchase = { credits, isDone: false };
     this.#completePurchase(invoice, at);
   }

@@ -1,0 +1,164 @@
+import { cents, money } from './cents.ts';
+import type { Desk } from './desk.ts';
+import { isExempt } from './records.ts';
+import { isCreditable, noteTypeOf, taxLeft, type NoteLine } from './notes.ts';
+import { TAXES } from './taxes.ts';
+
+/** Sells work; the invoice names its own taxes (billing 17.1). */
+export async function oneOff(desk: Desk): Promise<void> {
+  const { customer, ledger, random } = desk;
+  const amounts = [1 + random.below(20_000), 1 + random.below(999)];
+  const taxes = random.pick(TAXES);
+  const body = await desk.command('one-off invoice', '/invoices', {
+    ...oneOffOf(customer.id, amounts),
+    tax_rate_overrides: taxes.map(taxOverride),
+  });
+  if (body === null) return;
+  const invoice = ledger.invoiceOf(body.id, customer);
+  const net = amounts[0]! + amounts[1]!;
+  ledger.issue(invoice, { usage: 0, net, taxes: isExempt(customer) ? [] : taxes }, desk.now);
+}
+
+export const oneOffOf = (customer_id: string, amounts: readonly number[]) => ({
+  customer_id,
+  invoice_type: 'ONE_OFF',
+  currency: 'usd',
+  line_items: amounts.map((amount, index) => ({
+    display_name: `Work ${index}`,
+    amount: money(amount),
+    quantity: '1',
+  })),
+});
+
+export const taxOverride = ({ code, isInclusive }: (typeof TAXES)[number][number]) => ({
+  tax_rate_code: code,
+  auto_apply: true,
+  currency: 'usd',
+  tax_behavior: isInclusive ? 'inclusive' : 'exclusive',
+});
+
+/** Credits a row, all rows, or rows with their share of the tax. */
+export async function note(desk: Desk, row: any): Promise<void> {
+  const { ledger, random } = desk;
+  const invoice = ledger.invoices.get(row.id)!;
+  const rows: any[] = row.line_items.filter(({ amount }: any) => cents(amount) > 0);
+  if (rows.length === 0 || invoice.purchase !== null) return;
+  const isWhole = random.chance(0.2);
+  const chosen = isWhole ? rows : [random.pick(rows)];
+  const lines: NoteLine[] = chosen.map(({ id, amount }: any) => ({
+    id,
+    net: cents(amount),
+    amount: isWhole ? cents(amount) : 1 + random.below(cents(amount)),
+  }));
+  const tax = taxLeft(invoice, lines);
+  if (tax > 0 && random.chance(0.6))
+    lines.push({ id: 'tax', net: 0, amount: random.chance(0.8) ? tax : tax + 1 });
+  const type = noteTypeOf(ledger, invoice);
+  const isToSource = type === 'REFUND' && random.chance(0.3);
+  const isAtOnce = random.chance(0.7);
+  const body = await desk.command(`${type} note`, '/creditnotes', {
+    invoice_id: row.id,
+    reason: 'BILLING_ERROR',
+    line_items: lines.map(({ id, amount }) => ({
+      invoice_line_item_id: id,
+      amount: money(amount),
+    })),
+    process_credit_note: isAtOnce,
+    memo: `note ${desk.commands}`,
+    ...(isToSource ? { refund_target: 'BACK_TO_SOURCE' } : {}),
+  });
+  if ((body !== null) !== isCreditable(ledger, invoice, lines, isToSource && isAtOnce))
+    throw new Error(
+      `${type} note of ${JSON.stringify(lines)} on ${row.id} ${row.payment_status}: ${desk.refusal || 'accepted'}`,
+    );
+  if (body === null) return;
+  if (!isAtOnce) {
+    const how = random.chance(0.7) ? 'finalize' : 'void';
+    const done = await desk.command(`${how} draft note`, `/creditnotes/${body.id}/${how}`, {});
+    const isAllowed = how === 'void' || isCreditable(ledger, invoice, lines, isToSource);
+    if ((done !== null) !== isAllowed)
+      throw new Error(`${how} of the draft note ${body.id}: ${desk.refusal || 'accepted'}`);
+    if (done === null || how === 'void') return;
+  }
+  const amount = lines.reduce((sum, line) => sum + line.amount, 0);
+  const credit = (sign: 1 | -1) => {
+    for (const line of lines)
+      invoice.credited.set(line.id, (invoice.credited.get(line.id) ?? 0) + sign * line.amount);
+  };
+  credit(1);
+  if (type === 'REFUND') return ledger.returnMoney(invoice, amount, isToSource);
+  invoice.adjusted += amount;
+  if (!random.chance(0.25)) return;
+  const voided = await desk.command('void note', `/creditnotes/${body.id}/void`, {});
+  if (voided === null)
+    throw new Error(`the adjustment ${body.id} cannot be voided: ${desk.refusal}`);
+  invoice.adjusted -= amount;
+  credit(-1);
+}
+
+export async function voidInvoice(desk: Desk, row: any): Promise<void> {
+  const { ledger, random } = desk;
+  const invoice = ledger.invoices.get(row.id)!;
+  const isToSource =
+    ledger.paymentsOf(invoice).every(({ kind }) => kind === 'bank') && random.chance(0.3);
+  const body = await desk.command('void', `/invoices/${row.id}/void`, {
+    ...(isToSource ? { refund_target: 'BACK_TO_SOURCE' } : {}),
+  });
+  if (body !== null) ledger.void(invoice, isToSource, desk.now);
+}
+
+/** Edits the rows of an issued invoice; the draft that replaces it is issued at once (billing 17.6). */
+export async function edit(desk: Desk, row: any): Promise<void> {
+  const { ledger, random } = desk;
+  const invoice = ledger.invoices.get(row.id)!;
+  let rows: any[] = row.line_items;
+  let id: string = row.id;
+  let drafted = invoice;
+  for (let times = random.chance(0.3) ? 2 : 1; times > 0; times -= 1) {
+    const body = await desk.command('edit', `/invoices/${id}/modify/execute`, {
+      line_items: [editOf(desk, rows)],
+    });
+    if (body !== null && invoice.purchase !== null)
+      throw new Error(`the rows of the purchase ${row.id} were edited`);
+    if (body === null) break;
+    if (drafted === invoice) drafted = ledger.replace(invoice, body.id, desk.now);
+    id = body.id;
+    rows = body.line_items;
+  }
+  if (drafted === invoice) return;
+  const sum = (only: (line: any) => boolean) =>
+    rows.filter(only).reduce((total, { amount }) => total + cents(amount), 0);
+  const usage = sum(({ price_type }) => price_type === 'USAGE');
+  await issueDraft(desk, id);
+  drafted.isWritten = true;
+  const taxes = ledger.taxesOfEdit(invoice, row);
+  ledger.issue(drafted, { usage, net: sum(() => true), taxes }, desk.now, row.period_end);
+}
+
+function editOf({ random }: Desk, rows: readonly any[]): object {
+  const amount = money(1 + random.below(9_000));
+  const target = random.pick(rows);
+  const kind = random.below(3);
+  if (kind === 0 || target === undefined)
+    return { action: 'add', display_name: 'Added', amount, quantity: '1' };
+  if (kind === 1 && rows.filter((line) => line.amount !== '0').length > 1)
+    return { action: 'remove', id: target.id };
+  return { action: 'update', id: target.id, amount };
+}
+
+/** Computes an issued invoice of a subscription again, with all usage that has come since. */
+export async function recalculate(desk: Desk, row: any): Promise<void> {
+  const { ledger } = desk;
+  const invoice = ledger.invoices.get(row.id)!;
+  const body = await desk.command('recalculate', `/invoices/${row.id}/recalculate`, {});
+  if (body === null) return;
+  const drafted = ledger.replace(invoice, body.id, desk.now);
+  drafted.isWritten = invoice.isWritten;
+  await issueDraft(desk, body.id);
+  ledger.issueAgain(drafted, invoice, row, desk.now);
+}
+
+async function issueDraft(desk: Desk, id: string): Promise<void> {
+  const issued = await desk.command('issue', `/invoices/${id}/finalize`, {});
+  if (issued === null) throw new Error(`the draft ${id} cannot be issued: ${desk.refusal}`);
+}

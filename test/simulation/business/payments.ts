@@ -1,0 +1,135 @@
+import { createHmac } from 'node:crypto';
+import { cents, money } from './cents.ts';
+import type { Desk } from './desk.ts';
+
+export const WEBHOOK_SECRET = 'whsec_of_a_business';
+const METHODS = ['success', 'success', 'success', 'decline', '3ds', 'late'] as const;
+const OUTCOMES = ['success', 'duplicate', 'reordered', 'late', 'decline'] as const;
+
+/** Pays an open invoice offline, with credits, by card or by link. */
+export async function pay(desk: Desk, row: any): Promise<void> {
+  const { customer, ledger, random } = desk;
+  const invoice = ledger.invoices.get(row.id)!;
+  const due = cents(row.amount_remaining);
+  const isWhole = random.chance(0.6) || invoice.purchase !== null;
+  const amount = isWhole ? due : 1 + random.below(due);
+  const sent = { destination_type: 'INVOICE', destination_id: row.id, currency: 'usd' };
+  const choice = random.below(10);
+  if (choice < 3) {
+    const over = random.chance(0.1) ? 500 : 0;
+    const body = await desk.command('pay offline', '/payments', {
+      ...sent, payment_method_type: 'OFFLINE', amount: money(amount + over),
+    }); // prettier-ignore
+    if (body?.payment_status === 'SUCCEEDED')
+      ledger.pay(invoice, body.id, amount + over, 'offline', desk.now);
+  } else if (choice < 5 && customer.postpaid !== null) {
+    const body = await desk.command('pay with credits', '/payments', {
+      ...sent, payment_method_type: 'CREDITS', payment_method_id: customer.postpaid.id, amount: money(amount),
+    }); // prettier-ignore
+    if (body?.payment_status === 'SUCCEEDED') {
+      customer.postpaid.book.debit(amount, desk.now);
+      ledger.pay(invoice, body.id, amount, 'credits', desk.now);
+    }
+  } else {
+    const isLink = choice === 9 && invoice.purchase === null;
+    const how = invoice.purchase === null ? random.pick(METHODS) : 'success';
+    const body = await desk.command(isLink ? 'pay by link' : `pay by card ${how}`, '/payments', {
+      ...sent, payment_gateway: 'test', amount: money(amount),
+      ...(isLink
+        ? { payment_method_type: 'PAYMENT_LINK' }
+        : { payment_method_type: 'CARD', payment_method_id: `pm_test_${how}` }),
+    }); // prettier-ignore
+    if (body?.payment_status !== 'PENDING') return;
+    if (random.chance(0.6)) await outcome(desk, body);
+    else desk.pending.push(body.id);
+  }
+}
+
+/** The gateway reports: once, twice, late or out of order, and some of it by signed webhooks. */
+async function outcome(desk: Desk, payment: any): Promise<void> {
+  const { business, random } = desk;
+  const { api } = business.world;
+  const reported = random.pick(OUTCOMES);
+  await desk.post(`/test-gateway/payments/${payment.id}/outcome`, { outcome: reported });
+  business.count(`gateway reports ${reported}`);
+  for (let again = random.below(3); again > 0; again -= 1) {
+    const raw = JSON.stringify({
+      id: `webhook-${payment.id}-${random.below(2)}`,
+      type: 'payment',
+      gateway_payment_id: payment.gateway_payment_id,
+      reference: payment.id,
+    });
+    const seconds = Math.floor(api.clock.now() / 1000);
+    const mac = createHmac('sha256', WEBHOOK_SECRET).update(`${seconds}.${raw}`).digest('hex');
+    const { tenant_id, environment_id } = api.scope;
+    const answer = await api.app.inject({
+      method: 'POST',
+      url: `/v1/webhooks/test/${tenant_id}/${environment_id}/${business.connection}`,
+      headers: {
+        'content-type': 'application/json',
+        'x-test-signature': `t=${seconds},v1=${mac}`,
+      },
+      payload: raw,
+    });
+    business.count(`webhook ${answer.statusCode}`);
+  }
+  await business.readBank(desk.customer);
+}
+
+/** The gateway reports the success of a payment that has waited, even of an invoice voided since. */
+export async function late(desk: Desk): Promise<void> {
+  const waiting = desk.pending.shift();
+  if (waiting === undefined) return;
+  const path = `/test-gateway/payments/${waiting}/outcome`;
+  const { status } = await desk.post(path, { outcome: 'late' });
+  desk.business.count(`late success ${status}`);
+  await desk.business.readBank(desk.customer);
+}
+
+export async function refund(desk: Desk, row: any): Promise<void> {
+  const { customer, ledger, random } = desk;
+  const payment = random.pick(ledger.paymentsOf(ledger.invoices.get(row.id)!));
+  if (payment === undefined) return;
+  const capacity = payment.amount - payment.refunded;
+  const amount = random.chance(0.5) ? capacity : 1 + random.below(payment.amount);
+  const isToSource = payment.kind === 'bank' && random.chance(0.5);
+  const body = await desk.command('refund', '/refunds', {
+    payment_id: payment.id,
+    amount: money(amount),
+    target: isToSource ? 'BACK_TO_SOURCE' : 'PREPAID_WALLET',
+  });
+  if (body === null) return;
+  if (amount > capacity) throw new Error(`refunded ${amount} of the ${capacity} of ${payment.id}`);
+  if (!isToSource) ledger.backToWallet(payment, amount, customer);
+  else ledger.backToSource(payment, amount);
+}
+
+/** Retries a refund that the gateway refused: once, into the wallet (money 9.6). */
+export async function retryRefund(desk: Desk): Promise<void> {
+  const { customer, ledger, random } = desk;
+  const { body } = await desk.post('/refunds/search', {
+    customer_id: customer.id, refund_status: 'FAILED', limit: 500,
+    sort: [{ field: 'created_at', direction: 'asc' }],
+  }); // prettier-ignore
+  const failed: any = random.pick(body.items);
+  if (failed === undefined) return;
+  const payment = ledger.payments.get(failed.payment_id)!;
+  const amount = cents(failed.amount);
+  const isAllowed = !ledger.retried.has(failed.id) && amount <= payment.amount - payment.refunded;
+  const retried = await desk.command('retry refund', `/refunds/${failed.id}/retry`, {});
+  if ((retried !== null) !== isAllowed)
+    throw new Error(`the refund ${failed.id} was ${isAllowed ? 'not ' : ''}retried`);
+  if (retried === null) return;
+  ledger.retried.add(failed.id);
+  ledger.backToWallet(payment, amount, customer);
+}
+
+export async function dispute(desk: Desk, row: any): Promise<void> {
+  const payment = desk.random.pick(
+    desk.ledger.paymentsOf(desk.ledger.invoices.get(row.id)!).filter(({ kind }) => kind === 'bank'),
+  );
+  if (payment === undefined) return;
+  const path = `/test-gateway/payments/${payment.id}/outcome`;
+  const body = await desk.command('dispute', path, { outcome: 'dispute' });
+  if (body !== null) payment.refunded = payment.amount;
+}

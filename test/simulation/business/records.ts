@@ -1,0 +1,62 @@
+import type { Subscription, Use } from './expected-charge.ts';
+import type { TaxTerms } from './taxes.ts';
+import type { Taken, WalletBook } from './wallet-book.ts';
+
+export interface Payment {
+  readonly id: string;
+  /** The replacement's after the invoice was replaced. */
+  invoice_id: string;
+  readonly amount: number;
+  readonly kind: 'offline' | 'credits' | 'bank';
+  refunded: number;
+  /** The part of `refunded` that the bank paid back. */
+  toSource: number;
+}
+
+export interface Invoice {
+  readonly id: string;
+  readonly customer: Customer;
+  /** Null until it is finalized. */
+  total: number | null;
+  /** Rows before prepaid credits and exclusive taxes, and those of usage among them. */
+  net: number;
+  usage: number;
+  taxes: readonly TaxTerms[];
+  exclusive: number;
+  inclusive: number;
+  prepaid: number;
+  taken: readonly Taken[];
+  adjusted: number;
+  /** Amounts that finalized notes credit, by row; the tax is `tax`. */
+  readonly credited: Map<string, number>;
+  /** A person wrote the rows: later computations keep them (billing 17.6). */
+  isWritten: boolean;
+  isVoid: boolean;
+  /** Its session ended unpaid: lists leave it out. */
+  isArchived: boolean;
+  /** Credits that this invoice sells, and whether the customer has them. */
+  purchase: { readonly credits: number; isDone: boolean } | null;
+}
+
+export interface Customer {
+  readonly id: string;
+  readonly external_id: string;
+  readonly card: string | null;
+  readonly book: WalletBook;
+  readonly postpaid: { readonly id: string; readonly book: WalletBook } | null;
+  wallet_id: string | null;
+  readonly subscriptions: Subscription[];
+  readonly usage: Use[];
+  readonly taxes: readonly TaxTerms[];
+  /** Whether the customer pays no taxes, from which time on; the newest is last. */
+  readonly exemptions: { readonly from: string; readonly isExempt: boolean }[];
+}
+
+export const isExempt = ({ exemptions }: Customer): boolean => exemptions.at(-1)?.isExempt === true;
+
+/** What an invoice asks for before credits and taxes: its usage is a part of its net. */
+export interface Asked {
+  readonly usage: number;
+  readonly net: number;
+  readonly taxes: readonly TaxTerms[];
+}

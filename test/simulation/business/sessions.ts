@@ -1,0 +1,126 @@
+import { cents, money } from './cents.ts';
+import type { Desk } from './desk.ts';
+import { oneOffOf, taxOverride } from './invoices.ts';
+import { isExempt, type Asked, type Invoice } from './records.ts';
+import { TAXES } from './taxes.ts';
+
+const OUTCOMES = ['success', 'duplicate', 'late', 'decline'] as const;
+const CHECKOUT = { payment_provider: 'test' };
+
+/** A checkout session whose payment issues an invoice (money 11.6). */
+export interface Session {
+  readonly id: string;
+  readonly payment_id: string;
+  readonly invoice: Invoice;
+}
+
+/** Opens a session; the customer pays at once, cancels, or leaves the page. */
+export async function checkout(desk: Desk): Promise<void> {
+  const { customer, random } = desk;
+  const kind = random.below(3);
+  const isFree = !customer.subscriptions.some(({ end }) => end === null);
+  const opened =
+    kind === 0
+      ? await gatedOneOff(desk)
+      : kind === 1 && isFree
+        ? await gatedSubscription(desk)
+        : await gatedTopUp(desk);
+  if (opened === null) return;
+  desk.sessions.push(opened);
+  if (random.chance(0.7)) await followSession(desk);
+}
+
+/** The customer pays the newest session or cancels it, also one that is over. */
+export async function followSession(desk: Desk): Promise<void> {
+  const { business, ledger, random, sessions } = desk;
+  const session = sessions.pop();
+  if (session === undefined) return;
+  // A lost event is looked for during a day (money 8.4.8).
+  const isOver = session.invoice.isVoid;
+  if (random.chance(0.3)) {
+    const body = await desk.command(
+      'cancel session',
+      `/checkout/sessions/${session.id}/cancel`,
+      {},
+    );
+    if (body === null) throw new Error(`the session ${session.id} cannot be cancelled`);
+    ledger.endGate(session.invoice);
+    // The page may still be open.
+    if (random.chance(0.5)) return;
+  }
+  const outcome = random.pick(isOver ? OUTCOMES : ([...OUTCOMES, 'timeout'] as const));
+  const path = `/test-gateway/payments/${session.payment_id}/outcome`;
+  const { status } = await desk.post(path, { outcome });
+  business.count(`session ${session.invoice.isVoid ? 'over, ' : ''}${outcome} ${status}`);
+  if (outcome === 'timeout') await business.world.api.get(`/v1/checkout/sessions/${session.id}`);
+  await business.readBank(desk.customer);
+  if (outcome === 'decline') sessions.push(session);
+}
+
+async function gatedOneOff(desk: Desk): Promise<Session | null> {
+  const { customer, ledger, random } = desk;
+  const amount = 1 + random.below(20_000);
+  const taxes = random.pick(TAXES);
+  const body = await desk.command('gated one-off', '/invoices', {
+    ...oneOffOf(customer.id, [amount]),
+    tax_rate_overrides: taxes.map(taxOverride),
+    checkout: CHECKOUT,
+  });
+  if (body === null) return null;
+  const invoice = ledger.invoiceOf(body.id, customer);
+  const asked = { usage: 0, net: amount, taxes: isExempt(customer) ? [] : taxes };
+  return gated(desk, body.checkout_session, invoice, asked);
+}
+
+async function gatedTopUp(desk: Desk): Promise<Session | null> {
+  const { customer, ledger, random } = desk;
+  if (customer.wallet_id === null) return null;
+  const credits = 100 + random.below(9_900);
+  const body = await desk.command('gated top-up', `/wallets/${customer.wallet_id}/top-up`, {
+    credits_to_add: money(credits),
+    transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+    checkout: CHECKOUT,
+  });
+  if (body === null) return null;
+  const invoice = ledger.invoiceOf(body.invoice_id, customer);
+  invoice.purchase = { credits, isDone: false };
+  return gated(desk, body.checkout_session, invoice, { usage: 0, net: credits, taxes: [] });
+}
+
+async function gatedSubscription(desk: Desk): Promise<Session | null> {
+  const { customer, ledger, random } = desk;
+  const plan = random.pick(desk.business.plans);
+  if (plan.terms.fee === 0) return null;
+  const body = await desk.command('gated subscription', '/subscriptions', {
+    customer_id: customer.id, plan_id: plan.id, currency: 'usd',
+    billing_period: 'MONTHLY', billing_period_count: 1, checkout: CHECKOUT,
+  }); // prettier-ignore
+  if (body === null) return null;
+  const session = body.checkout_session;
+  const invoice = ledger.invoiceOf(session.checkout_invoice_id, customer);
+  const taxes = isExempt(customer) ? [] : customer.taxes;
+  const start = desk.now;
+  return gated(desk, session, invoice, { usage: 0, net: plan.terms.fee, taxes }, () => {
+    customer.subscriptions.push({
+      id: body.id,
+      plan: plan.terms,
+      start,
+      end: null,
+      isCancelledAtOnce: false,
+    });
+    if (plan.terms.credits > 0) ledger.grant(customer, plan.terms, start);
+  });
+}
+
+function gated(
+  { ledger }: Desk,
+  session: any,
+  invoice: Invoice,
+  asked: Asked,
+  paid: () => void = () => {},
+): Session {
+  const due = ledger.gate(invoice, asked, paid);
+  if (cents(session.payment.amount) !== due)
+    throw new Error(`session ${session.id} asks for ${session.payment.amount}, not ${money(due)}`);
+  return { id: session.id, payment_id: session.checkout_payment_id, invoice };
+}

@@ -1,0 +1,61 @@
+import type { Desk } from './desk.ts';
+import { periodEnd } from './expected-charge.ts';
+
+export async function subscribe(desk: Desk): Promise<void> {
+  const { customer, ledger } = desk;
+  const plan = desk.random.pick(desk.business.plans);
+  const body = await desk.command('subscribe', '/subscriptions', {
+    customer_id: customer.id, plan_id: plan.id, currency: 'usd',
+    billing_period: 'MONTHLY', billing_period_count: 1,
+  }); // prettier-ignore
+  if (body === null) throw new Error(`no subscription of ${customer.external_id}`);
+  customer.subscriptions.push({
+    id: body.id,
+    plan: plan.terms,
+    start: desk.now,
+    end: null,
+    isCancelledAtOnce: false,
+  });
+  if (plan.terms.credits > 0) ledger.grant(customer, plan.terms, desk.now);
+  await desk.bookIssued();
+}
+
+/** Cancels the running subscription; without one, the customer subscribes again. */
+export async function cancel(desk: Desk): Promise<void> {
+  const running = desk.customer.subscriptions.find(({ end }) => end === null);
+  if (running === undefined) return await subscribe(desk);
+  const isNow = desk.random.chance(0.4);
+  const body = await desk.command(isNow ? 'cancel now' : 'cancel', `/subscriptions/${running.id}/cancel`, {
+    cancellation_type: isNow ? 'immediate' : 'end_of_period',
+    proration_behavior: 'none',
+    ...(isNow ? { cancel_immediately_inovice_policy: 'generate_invoice' } : {}),
+  }); // prettier-ignore
+  if (body === null) return;
+  running.end = isNow ? desk.now : periodEnd(running, desk.now);
+  running.isCancelledAtOnce = isNow;
+  await desk.bookIssued();
+}
+
+/** Taxes the customer otherwise from now on, or not at all. */
+export async function changeTaxes(desk: Desk): Promise<void> {
+  const { customer, random } = desk;
+  if (customer.taxes.length === 0) return;
+  const isExempt = random.chance(0.5);
+  const { status } = await desk.business.world.api.put(`/v1/customers/${customer.id}`, {
+    tax_treatment: isExempt ? 'exempt' : 'taxable',
+  });
+  customer.exemptions.push({ from: desk.now, isExempt });
+  desk.business.count(`tax treatment ${status}`);
+}
+
+/** Usage of a time that has passed comes late; nothing is billed for it by itself (billing 17.6). */
+export async function lateUsage(desk: Desk): Promise<void> {
+  const { business, customer, random } = desk;
+  const span = 60 * 86_400_000;
+  const at = new Date(Date.parse(desk.now) - random.below(span)).toISOString();
+  if (!customer.subscriptions.some(({ start }) => start <= at)) return;
+  const units = 1 + random.below(60);
+  await business.world.usage.use(business.meter, customer, at, String(units));
+  customer.usage.push({ at, units });
+  business.count('late usage');
+}
