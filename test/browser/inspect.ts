@@ -30,7 +30,7 @@ export async function everyForm(page: Page, path: string): Promise<string[]> {
     await page.setViewportSize({ width, height: 450 });
     found.push(...(await overflow(page, `${path} ${width}, magnified`)));
   }
-  return found;
+  return [...found, ...(await clippedChoices(page, path))];
 }
 
 /** What axe finds at one width in light, chosen by `turn`, and another in dark, and what overflows at any width. */
@@ -39,7 +39,7 @@ export async function twoForms(page: Page, path: string, turn: number): Promise<
   const found: string[] = [];
   for (const [at, theme] of THEMES.entries())
     found.push(...(await inForm(page, path, theme, WIDTHS[(turn + at) % WIDTHS.length]!)));
-  return [...found, ...(await everyWidth(page, path))];
+  return [...found, ...(await everyWidth(page, path)), ...(await clippedChoices(page, path))];
 }
 
 async function inForm(
@@ -74,7 +74,50 @@ async function overflow(page: Page, where: string): Promise<string[]> {
   return [`${where}: is ${wide}`];
 }
 
-/** Runs in the page: how wide it is and by which element, if it is wider than its window. */
+/** Lists of choices whose chosen text does not fit, at all widths. Names of hostile records fit no list. */
+export async function clippedChoices(page: Page, path: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const text of await page.evaluate(clipped))
+      found.push(`${path} ${width}: the choice “${text}” is clipped`);
+  }
+  return found;
+}
+
+/** Runs in the page. */
+function clipped(): string[] {
+  /** What the browser keeps free for its arrow. */
+  const ARROW_PX = 18;
+  interface Choice {
+    readonly clientWidth: number;
+    readonly selectedOptions: Iterable<{ readonly text: string }>;
+  }
+  const { document, getComputedStyle } = globalThis as unknown as {
+    document: {
+      querySelectorAll(selector: string): Iterable<Choice>;
+      createElement(name: 'canvas'): {
+        getContext(kind: '2d'): { font: string; measureText(text: string): { width: number } };
+      };
+    };
+    getComputedStyle(choice: Choice): { font: string; paddingLeft: string; paddingRight: string };
+  };
+  const pen = document.createElement('canvas').getContext('2d');
+  return [...document.querySelectorAll('select')].flatMap((choice) => {
+    const style = getComputedStyle(choice);
+    const padding = Number.parseFloat(style.paddingLeft) + Number.parseFloat(style.paddingRight);
+    pen.font = style.font;
+    return [...choice.selectedOptions]
+      .map(({ text }) => text)
+      .filter(
+        (text) =>
+          choice.clientWidth > 0 &&
+          pen.measureText(text).width > choice.clientWidth - padding - ARROW_PX,
+      );
+  });
+}
+
+/** Runs in the page: what is wider than its window or than its dialog, and by which element. */
 function widest(): string | null {
   interface Box {
     readonly tagName: string;
@@ -90,6 +133,14 @@ function widest(): string | null {
     };
     getComputedStyle(box: Box): { readonly overflowX: string };
   };
+  for (const dialog of document.querySelectorAll('[role="dialog"]')) {
+    const { right } = dialog.getBoundingClientRect();
+    const isInside = (box: Box | null): boolean =>
+      box === dialog || (box !== null && getComputedStyle(box).overflowX === 'visible' && isInside(box.parentElement)); // prettier-ignore
+    for (const box of document.querySelectorAll('[role="dialog"] *'))
+      if (box.getBoundingClientRect().right > right + 0.5 && isInside(box.parentElement))
+        return `wider than its dialog: ${box.tagName} “${(box.textContent ?? '').slice(0, 40)}”`;
+  }
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth <= clientWidth) return null;
   const isClipped = (box: Box | null): boolean =>

@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/requires.ts';
 import { FORMS } from '../../web/pages/settings/forms.ts';
-import { everyWidth, settled } from './inspect.ts';
+import { clippedChoices, everyWidth, settled } from './inspect.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
 describeInBrowser('settings', (executable) => {
@@ -28,7 +28,7 @@ describeInBrowser('settings', (executable) => {
       await page.getByRole('button', { name: 'Save setting' }).waitFor();
       await page.evaluate(axe.source);
       found.push(...(await page.evaluate(violations)).map((one) => `${key}: ${one}`));
-      found.push(...(await everyWidth(page, key)));
+      found.push(...(await everyWidth(page, key)), ...(await clippedChoices(page, key)));
     }
     expect([...found, ...problems]).toEqual([]);
     await page.context().close();

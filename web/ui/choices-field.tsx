@@ -1,7 +1,17 @@
+import { Fragment, type ReactNode } from 'react';
 import { Checkbox as AriaCheckbox } from 'react-aria-components/Checkbox';
 import { useController, type Control, type FieldPath, type FieldValues } from 'react-hook-form';
 import { Check } from 'lucide-react';
 import styles from './form.module.css';
+
+/** `wallet.credit_balance.dropped` may break after a point or a line, not within a word. */
+const inParts = (text: string): ReactNode =>
+  text.split(/(?<=[._])/).map((part, index) => (
+    <Fragment key={index}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));
 
 /** Some of several words: a list, in the order of the choices. */
 export function ChoicesField<Fields extends FieldValues>({
@@ -43,7 +53,7 @@ export function ChoicesField<Fields extends FieldValues>({
             <span className={styles.box}>
               <Check size={12} strokeWidth={3} aria-hidden />
             </span>
-            {text}
+            <span>{inParts(text)}</span>
           </AriaCheckbox>
         ))}
       </div>

@@ -1,4 +1,5 @@
 import { formatDay, formatTime } from './text.ts';
+import styles from './time.module.css';
 
 /**
  * A point in time, with the zone that it is shown in: the customer's where there is one, UTC otherwise.
@@ -16,8 +17,18 @@ export function Time({
   if (at === null) return <>–</>;
   return (
     <time dateTime={at} title={at}>
-      {formatTime(at, zone, { seconds })}
+      <Instant text={formatTime(at, zone, { seconds })} />
     </time>
+  );
+}
+
+/** Breaks between the day and the time only: `27 Nov 2026,` and `09:20 UTC`. */
+function Instant({ text }: { readonly text: string }) {
+  const [day, time] = text.split(', ');
+  return (
+    <>
+      <span className={styles.whole}>{day},</span> <span className={styles.whole}>{time}</span>
+    </>
   );
 }
 
@@ -44,7 +55,8 @@ export function Period({
   const last = new Date(Date.parse(end) - 1).toISOString();
   return (
     <span title={`${start} to ${end} (not included), ${zone}`}>
-      {formatDay(start, zone)} – {formatDay(last, zone)}
+      <span className={styles.whole}>{formatDay(start, zone)} –</span>{' '}
+      <span className={styles.whole}>{formatDay(last, zone)}</span>
     </span>
   );
 }

@@ -5,13 +5,13 @@ import { useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { CodeBlock, Id } from '../../ui/code-block.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { ClearFilters, ChoiceFilter, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
 import { useListState } from '../../ui/list-state.ts';
-import { Page } from '../../ui/page.tsx';
+import { Page, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -48,8 +48,14 @@ export function View() {
   });
   const columns: readonly Column<Entry>[] = [
     { header: 'Time', cell: ({ created_at }) => <Time at={created_at} seconds /> },
-    { header: 'Action', cell: ({ action }) => <Badge>{formatWord(action)}</Badge> },
-    { header: 'Record', cell: ({ entity_type }) => formatWord(entity_type) },
+    {
+      header: 'Change',
+      cell: ({ entity_type, action }) => (
+        <>
+          {formatWord(entity_type)} <Badge>{formatWord(action)}</Badge>
+        </>
+      ),
+    },
     { header: 'Id', wideOnly: true, cell: ({ entity_id }) => <code>{entity_id}</code> },
     { header: 'By', cell: (entry) => <bdi>{authorOf(entry, entries.data?.names)}</bdi> },
     {
@@ -103,7 +109,7 @@ export function View() {
         empty={<EmptyState title={list.isFiltered ? 'No change matches' : 'No change yet'} />}
       />
       <Dialog
-        title={shown === null ? '' : `${formatWord(shown.entity_type)} ${shown.action}`}
+        title={shown === null ? '' : titleOf(shown)}
         isOpen={shown !== null}
         onClose={() => setShown(null)}
         isWide
@@ -113,6 +119,9 @@ export function View() {
     </Page>
   );
 }
+
+const titleOf = ({ entity_type, action }: Entry): string =>
+  `${formatWord(entity_type)}: ${formatWord(action).toLowerCase()}`;
 
 const authorOf = (
   { user_id, job, actor_kind }: Entry,
@@ -130,23 +139,30 @@ function Author({ of: { user_id, job, actor_kind } }: { readonly of: Entry }) {
 
 function Details({ entry }: { readonly entry: Entry }) {
   return (
-    <>
+    <Stack>
       <Facts
         of={[
           ['Record', <code key="id">{entry.entity_id}</code>],
           ['By', <Author key="by" of={entry} />],
-          ['Key', entry.key_id],
-          ['Request', entry.request_id],
-          ['Address', entry.ip],
+          ['API key', entry.key_id],
+          [
+            'Request',
+            entry.request_id === null ? null : <Id key="request" of={entry.request_id} />,
+          ],
+          ['IP address', entry.ip],
           ['Time', <Time key="at" at={entry.created_at} seconds />],
         ]}
       />
       {entry.before === null ? null : (
-        <CodeBlock label="Before" text={JSON.stringify(entry.before, null, 2)} />
+        <Section title="Before">
+          <CodeBlock label="Before" text={JSON.stringify(entry.before, null, 2)} />
+        </Section>
       )}
       {entry.after === null ? null : (
-        <CodeBlock label="After" text={JSON.stringify(entry.after, null, 2)} />
+        <Section title="After">
+          <CodeBlock label="After" text={JSON.stringify(entry.after, null, 2)} />
+        </Section>
       )}
-    </>
+    </Stack>
   );
 }

@@ -101,8 +101,8 @@ function Content({ plan }: { readonly plan: Plan }) {
             rows={prices}
             columns={[
               { header: 'Price', cell: (row) => <bdi>{nameOf(row)}</bdi> },
-              { header: 'Type', cell: ({ type }) => formatWord(type) },
-              { header: 'Model', cell: modelOf },
+              { header: 'Type', wideOnly: true, cell: ({ type }) => formatWord(type) },
+              { header: 'Model', wideOnly: true, cell: modelOf },
               { header: 'Rate', cell: rateOf },
               { header: 'Billing timing', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrears'}` }, // prettier-ignore
               { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} /> },
