@@ -1,4 +1,8 @@
-import { paymentStateOf, type PayableInvoice } from '../../web/app/billing/payment-state.ts';
+import {
+  isOwed,
+  paymentStateOf,
+  type PayableInvoice,
+} from '../../web/app/billing/payment-state.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const YESTERDAY = '2026-11-20T12:00:00.000Z';
@@ -32,5 +36,10 @@ describe('how far an invoice is paid', () => {
     ['Partially refunded', { payment_status: 'PARTIALLY_REFUNDED', amount_remaining: '0' }],
   ])('%s: %j', (state, fields) => {
     expect(paymentStateOf(invoice(fields), NOW)?.[0] ?? null).toBe(state);
+  });
+
+  test('nothing of a voided invoice is owed, whatever its amounts are', () => {
+    expect(isOwed(invoice({ invoice_status: 'VOIDED', payment_status: 'VOIDED' }))).toBe(false);
+    expect(isOwed(invoice({}))).toBe(true);
   });
 });

@@ -1,3 +1,4 @@
+import { OpenAmount } from '../app/billing/open-amount.tsx';
 import { PaymentBadge } from '../app/billing/payment-badge.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -62,8 +63,6 @@ const columnsOf = (zone: string): readonly Column<Invoice>[] => [
   {
     header: 'Open',
     align: 'end',
-    cell: ({ amount_remaining, currency }) => (
-      <Money amount={amount_remaining} currency={currency} />
-    ),
+    cell: (invoice) => <OpenAmount invoice={invoice} />,
   },
 ];

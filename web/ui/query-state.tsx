@@ -36,12 +36,13 @@ export function Failure({
   readonly retry?: () => unknown;
 }) {
   const refusal = error instanceof Refusal ? error : null;
+  const details = (refusal?.details ?? []).filter((detail) => !isSaid(detail, error.message));
   return (
     <div className={styles.failure} role="alert">
       <p>{refusal === null ? 'Something unexpected happened on this page.' : error.message}</p>
-      {refusal === null || refusal.details.length === 0 ? null : (
+      {details.length === 0 ? null : (
         <ul>
-          {refusal.details.map(({ path, message }, index) => (
+          {details.map(({ path, message }, index) => (
             <li key={index}>
               <code>{path}</code> {message}
             </li>
@@ -61,6 +62,12 @@ export function Failure({
     </div>
   );
 }
+
+/** Whether the message consists of the detail, with or without the name of its field. */
+const isSaid = (
+  { path, message = '' }: { readonly path?: string; readonly message?: string },
+  said: string,
+): boolean => said === message || said === `${path}: ${message}`;
 
 /** The data of a query when it is loaded; until then what is loading, or the error. */
 export function Loaded<Data>({

@@ -3,6 +3,7 @@ import type { ApiRecord } from '../../client/api.ts';
 import { Money, Quantity } from '../../ui/money.tsx';
 import { Day, Period } from '../../ui/time.tsx';
 import { isZero } from './amounts.ts';
+import { isOwed } from './payment-state.ts';
 import styles from './invoice-document.module.css';
 
 type Invoice = ApiRecord<'Invoice'>;
@@ -137,7 +138,7 @@ function Totals({ invoice }: { readonly invoice: Invoice }) {
     ['Credited', negated(invoice.adjustment_amount), !isZero(invoice.adjustment_amount)],
     ['Paid', negated(invoice.amount_paid), !isZero(invoice.amount_paid)],
     ['Refunded', invoice.refunded_amount, !isZero(invoice.refunded_amount)],
-    ['Open', invoice.amount_remaining, true],
+    ['Open', invoice.amount_remaining, isOwed(invoice)],
   ];
   return (
     <dl className={styles.totals}>

@@ -16,6 +16,10 @@ export interface PayableInvoice {
 /** The tone of a badge. */
 type Tone = 'neutral' | 'positive' | 'negative' | 'warning' | 'info';
 
+/** The API keeps the amounts of a voided invoice as they were; nothing of them is owed. */
+export const isOwed = ({ invoice_status }: Pick<PayableInvoice, 'invoice_status'>): boolean =>
+  invoice_status !== 'VOIDED';
+
 /** How far an invoice is paid, in the words of people who pay and collect; null before it is issued. */
 export function paymentStateOf(
   invoice: PayableInvoice,

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Allowed } from '../../app/person.tsx';
+import { OpenAmount } from '../../app/billing/open-amount.tsx';
 import { PaymentBadge } from '../../app/billing/payment-badge.tsx';
 import { answerOf, api } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
@@ -141,7 +142,7 @@ export function Invoices({ customerId, zone }: Of) {
           {
             header: 'Open',
             align: 'end',
-            cell: (row) => <Money amount={row.amount_remaining} currency={row.currency} />,
+            cell: (row) => <OpenAmount invoice={row} />,
           },
         ]}
         empty={

@@ -5,12 +5,16 @@ import { creditNoteType, TAX_LINE } from '../../../domain/invoicing/credit-notes
 import { CREDIT_NOTE_REASONS, REFUND_TARGETS } from '../../../schemas/words.ts';
 import { isZero, minus, sumOf } from '../../app/billing/amounts.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Refusal } from '../../client/refusal.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
 import { formatMoney, formatWord } from '../../ui/text.ts';
 import { amountOrNothing } from './amount-text.ts';
+import { RefundTargetField } from './refund-target.tsx';
+
+const NO_AMOUNT = 'Enter an amount for at least one line item.';
 
 const Body = z.object({
   reason: z.enum(CREDIT_NOTE_REASONS),
@@ -52,6 +56,8 @@ export function CreditNoteForm({
       isWide
       submit="Issue credit note"
       onSubmit={async (values) => {
+        if (values.amounts.every((text) => text.trim() === ''))
+          throw new Refusal(0, { code: 'invalid', message: NO_AMOUNT });
         await answerOf(
           api.POST('/creditnotes', {
             body: {
@@ -71,6 +77,10 @@ export function CreditNoteForm({
         await onDone();
       }}
     >
+      <p>
+        Enter what to credit of each line item, in {invoice.currency.toUpperCase()}. Leave the
+        others empty.
+      </p>
       {lines.map(({ id, name, amount }, index) => (
         <TextField
           key={id}
@@ -90,16 +100,7 @@ export function CreditNoteForm({
           choices={CREDIT_NOTE_REASONS.map((reason) => [reason, formatWord(reason)] as const)}
         />
         {type === 'REFUND' ? (
-          <SelectField
-            control={form.control}
-            name="refund_target"
-            label="Refund to"
-            isRequired
-            choices={[
-              ['PREPAID_WALLET', 'The prepaid wallet of the customer'],
-              ['BACK_TO_SOURCE', 'Where the payment came from'],
-            ]}
-          />
+          <RefundTargetField control={form.control} name="refund_target" />
         ) : null}
       </FieldRow>
       <TextField control={form.control} name="memo" label="Memo" />
@@ -119,9 +120,8 @@ export function CreditNoteForm({
       />
       <p>
         {type === 'REFUND'
-          ? 'The invoice is paid, so the note pays money back.'
-          : 'The invoice is not paid, so the note lowers what is open.'}{' '}
-        The note is final at once; voiding an adjustment restores the amount.
+          ? 'The invoice is paid, so the note pays money back. It is final at once and cannot be voided.'
+          : 'The invoice is not paid, so the note lowers what is open. It is final at once; voiding it restores the open amount.'}
       </p>
     </Form>
   );

@@ -1,5 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { OpenAmount } from '../../app/billing/open-amount.tsx';
 import { PaymentBadge } from '../../app/billing/payment-badge.tsx';
+import { isOwed } from '../../app/billing/payment-state.ts';
 import { ListFile, type FileColumn } from '../../app/list-file.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
@@ -72,7 +74,7 @@ const COLUMNS: readonly Column<Invoice>[] = [
     sort: 'amount_remaining',
     align: 'end',
     wideOnly: true,
-    cell: (row) => <Money amount={row.amount_remaining} currency={row.currency} />,
+    cell: (row) => <OpenAmount invoice={row} />,
   },
 ];
 
@@ -93,7 +95,7 @@ const FILE: readonly FileColumn<Invoice>[] = [
   ['tax', (row) => row.total_tax],
   ['total', ({ total }) => total],
   ['paid', (row) => row.amount_paid],
-  ['open', (row) => row.amount_remaining],
+  ['open', (row) => (isOwed(row) ? row.amount_remaining : null)],
   ['id', ({ id }) => id],
 ];
 

@@ -46,6 +46,9 @@ export function PaymentForm({
         await onDone();
       }}
     >
+      <p>
+        For money that arrived outside of a gateway: a transfer, a cheque, cash. Nothing is charged.
+      </p>
       <TextField
         control={form.control}
         name="amount"

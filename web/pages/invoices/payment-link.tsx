@@ -7,6 +7,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { SelectField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
+import { Money } from '../../ui/money.tsx';
 import { Row, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -17,8 +18,10 @@ const PROVIDERS = ['stripe', 'razorpay', 'test'] as const;
 type Provider = (typeof PROVIDERS)[number];
 const NAMES = { stripe: 'Stripe', razorpay: 'Razorpay', test: 'Test gateway' } as const;
 const CONNECTIONS = 200;
+const PAYMENTS = 50;
+const PENDING: ReadonlySet<string> = new Set(['INITIATED', 'PENDING', 'PROCESSING']);
 
-/** Makes the page on which the customer pays what is open, and gives its address. */
+/** Makes the page on which the customer pays what is open, and gives its address as long as it can be paid. */
 export function PaymentLink({
   invoice,
   onDone,
@@ -26,18 +29,26 @@ export function PaymentLink({
   readonly invoice: Invoice;
   readonly onDone: () => void;
 }) {
-  const connections = useQuery({
-    queryKey: ['connections-to-pay'],
-    queryFn: ({ signal }) =>
-      answerOf(api.POST('/connections/search', { body: { limit: CONNECTIONS }, signal })),
+  const query = useQuery({
+    queryKey: ['payment-link', invoice.id],
+    // A link that was made since is found when the dialog is opened again.
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      const [{ connections }, session] = await Promise.all([
+        answerOf(api.POST('/connections/search', { body: { limit: CONNECTIONS }, signal })),
+        openSession(invoice.id, signal),
+      ]);
+      const providers = PROVIDERS.filter((provider) =>
+        connections.some(({ provider_type }) => provider_type === provider),
+      );
+      return { providers, session };
+    },
   });
   return (
-    <Loaded query={connections} what="payment gateways">
-      {({ connections: found }) => {
-        const offered = PROVIDERS.filter((provider) =>
-          found.some(({ provider_type }) => provider_type === provider),
-        );
-        return offered.length === 0 ? (
+    <Loaded query={query} what="payment gateways">
+      {({ providers, session }) => {
+        if (session !== null) return <Made session={session} onDone={onDone} />;
+        return providers.length === 0 ? (
           <EmptyState
             title="No payment gateway is connected"
             action={
@@ -49,11 +60,32 @@ export function PaymentLink({
             The customer pays on the gateway’s payment page.
           </EmptyState>
         ) : (
-          <MakeLink invoice={invoice} providers={offered} onDone={onDone} />
+          <MakeLink invoice={invoice} providers={providers} onDone={onDone} />
         );
       }}
     </Loaded>
   );
+}
+
+/** The payment page that the invoice has already; null if it has none that can be paid. */
+async function openSession(
+  invoiceId: string,
+  signal: AbortSignal,
+): Promise<ApiRecord<'CheckoutSession'> | null> {
+  const { items } = await answerOf(
+    api.POST('/payments/search', {
+      body: { destination_id: invoiceId, payment_method_type: 'PAYMENT_LINK', limit: PAYMENTS },
+      signal,
+    }),
+  );
+  const id = items.find(({ payment_status }) => PENDING.has(payment_status))?.metadata[
+    'checkout_session_id'
+  ];
+  if (id === undefined) return null;
+  const session = await answerOf(
+    api.GET('/checkout/sessions/{id}', { params: { path: { id } }, signal }),
+  );
+  return session.terminal || session.payment_action === null ? null : session;
 }
 
 const Body = z.object({ provider: z.enum(PROVIDERS) });
@@ -91,6 +123,11 @@ function MakeLink({
         );
       }}
     >
+      <p>
+        The customer pays the open{' '}
+        <Money amount={invoice.amount_remaining} currency={invoice.currency} /> on a page of the
+        gateway. You get its address and send it to the customer.
+      </p>
       <SelectField
         control={form.control}
         name="provider"

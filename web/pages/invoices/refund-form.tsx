@@ -10,6 +10,7 @@ import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { amountText } from './amount-text.ts';
+import { RefundTargetField } from './refund-target.tsx';
 
 const Body = z.object({
   amount: amountText,
@@ -35,7 +36,6 @@ export function RefundForm({
   });
   const [key] = useState(() => crypto.randomUUID());
   const amount = useWatch({ control: form.control, name: 'amount' });
-  const isOffline = payment.payment_method_type === 'OFFLINE';
   return (
     <Form
       form={form}
@@ -63,15 +63,10 @@ export function RefundForm({
         isRequired
         autoFocus
       />
-      <SelectField
+      <RefundTargetField
         control={form.control}
         name="target"
-        label="Refund to"
-        isRequired
-        choices={[
-          ['PREPAID_WALLET', 'The prepaid wallet of the customer'],
-          ...(isOffline ? [] : [['BACK_TO_SOURCE', 'Where the payment came from'] as const]),
-        ]}
+        isOffline={payment.payment_method_type === 'OFFLINE'}
       />
       <SelectField
         control={form.control}
@@ -84,7 +79,10 @@ export function RefundForm({
         of={[
           ['Paid', <Money amount={payment.amount} currency={payment.currency} />],
           ['Can be refunded', <Money amount={left} currency={payment.currency} />],
-          ['Left after it', <Money amount={minus(left, amount)} currency={payment.currency} />],
+          [
+            'Can be refunded later',
+            <Money amount={minus(left, amount)} currency={payment.currency} />,
+          ],
         ]}
       />
     </Form>

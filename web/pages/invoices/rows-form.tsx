@@ -78,7 +78,7 @@ export function RowsForm({
             <TextField
               control={form.control}
               name={`rows.${index}.amount`}
-              label="Amount"
+              label={`Amount in ${invoice.currency.toUpperCase()}`}
               kind="decimal"
               isRequired
             />

@@ -1,0 +1,13 @@
+import { Money } from '../../ui/money.tsx';
+import { isOwed } from './payment-state.ts';
+
+type Invoice = Parameters<typeof isOwed>[0] & {
+  readonly amount_remaining: string;
+  readonly currency: string;
+};
+
+/** What is still to be paid of an invoice. */
+export function OpenAmount({ invoice }: { readonly invoice: Invoice }) {
+  if (!isOwed(invoice)) return <>–</>;
+  return <Money amount={invoice.amount_remaining} currency={invoice.currency} />;
+}
