@@ -50,6 +50,44 @@ describeInBrowser('lists and names', (executable) => {
     await page.context().close();
   });
 
+  test('a cancellation at the end of the period is undone in the menu of the subscription', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    await page.goto(`${base}/subscriptions/${shown.records.get('/subscriptions/$id')!}`);
+    const choose = async (action: string): Promise<void> => {
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: action }).click();
+      await page.getByRole('dialog').getByRole('button', { name: action }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await choose('Cancel subscription');
+    const ends = page.getByText(/^Ends on /);
+    await ends.waitFor();
+    await choose('Undo the cancellation');
+    await ends.waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('on a phone a time takes two lines, and a row of the audit log is in sight', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    await page.setViewportSize(PHONE);
+    await page.goto(`${base}/audit-log`);
+    await page.getByRole('region', { name: 'Changes' }).waitFor();
+    await settled(page);
+    const time = page.getByRole('cell').locator('time').first();
+    const lines = await time.evaluate(linesOf);
+    expect(lines).toBe(2);
+    const show = (await page
+      .getByRole('button', { name: /^Show / })
+      .first()
+      .boundingBox())!;
+    expect(show.x + show.width).toBeLessThanOrEqual(PHONE.width);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('credits are aligned by the point', async () => {
     const { page, problems } = await shown.signedIn();
     const base = page.url().replace(/\/$/, '');
@@ -159,4 +197,29 @@ describeInBrowser('lists and names', (executable) => {
     expect(problems).toEqual([]);
     await page.context().close();
   });
+
+  test('the terms of a new subscription are kept when they are changed after the preview', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    const [customer, plan] = ['/customers/$id', '/plans/$id'].map((path) =>
+      shown.records.get(path),
+    );
+    await page.goto(`${base}/subscriptions/new?customer_id=${customer}&plan_id=${plan}`);
+    await page.getByLabel('Start date').fill('2026-10-01');
+    await page.getByRole('button', { name: 'Preview the invoice' }).click();
+    await page.getByRole('button', { name: 'Change the terms' }).click();
+    expect(await page.getByLabel('Start date').inputValue()).toBe('2026-10-01');
+    expect(await page.getByLabel('Plan', { exact: true }).inputValue()).toBe(plan);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
 });
+
+/** Runs in the page: how many lines the text of an element takes. */
+function linesOf(element: unknown): number {
+  const { getClientRects } = element as {
+    getClientRects: () => Iterable<{ readonly top: number }>;
+  };
+  const tops = [...getClientRects.call(element)].map(({ top }) => Math.round(top));
+  return new Set(tops).size;
+}

@@ -12,11 +12,13 @@ export function CouponField<Fields extends FieldValues>({
   name,
   label = 'Coupon',
   by,
+  isRequired = false,
 }: {
   readonly control: Control<Fields>;
   readonly name: FieldPath<Fields>;
   readonly label?: string;
   readonly by: 'id' | 'code';
+  readonly isRequired?: boolean;
 }) {
   const coupons = useQuery({
     queryKey: ['coupons-to-choose'],
@@ -27,12 +29,15 @@ export function CouponField<Fields extends FieldValues>({
     const value = by === 'id' ? coupon.id : coupon.coupon_code;
     return value === null ? [] : [[value, textOf(coupon)] as const];
   });
+  const unset =
+    offered.length === 0 ? 'There is no coupon yet' : isRequired ? 'Choose a coupon' : 'None';
   return (
     <SelectField
       control={control}
       name={name}
       label={label}
-      choices={[['', offered.length === 0 ? 'There is no coupon yet' : 'None'], ...offered]}
+      isRequired={isRequired}
+      choices={[['', unset], ...offered]}
     />
   );
 }

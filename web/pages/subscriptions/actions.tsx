@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Stack } from '../../ui/page.tsx';
+import { Day } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { AddonForm } from './addon-form.tsx';
 import { CancelForm } from './cancel-form.tsx';
@@ -17,7 +18,16 @@ import { PlanForm } from './plan-form.tsx';
 import { QuantityForm } from './quantity-form.tsx';
 
 type Open =
-  'activate' | 'quantity' | 'plan' | 'addon' | 'coupon' | 'pause' | 'resume' | 'cancel' | null;
+  | 'activate'
+  | 'quantity'
+  | 'plan'
+  | 'addon'
+  | 'coupon'
+  | 'pause'
+  | 'resume'
+  | 'cancel'
+  | 'keep'
+  | null;
 
 /** The actions on a subscription in its present state. Each shows its result before it is executed. */
 export function SubscriptionActions({
@@ -35,6 +45,7 @@ export function SubscriptionActions({
   };
   const path = { params: { path: { id: subscription.id } } };
   const status = subscription.subscription_status;
+  const isEnding = subscription.cancel_at_period_end && subscription.cancel_at !== null;
   const isRunning = status === 'active' || status === 'trialing';
   return (
     <Allowed to="subscription:write">
@@ -65,6 +76,9 @@ export function SubscriptionActions({
                   { id: 'coupon', label: 'Add coupon', onChoose: () => setOpen('coupon') },
                   { id: 'pause', label: 'Pause', onChoose: () => setOpen('pause') },
                 ]
+              : []),
+            ...(isEnding
+              ? [{ id: 'keep', label: 'Undo the cancellation', onChoose: () => setOpen('keep') }]
               : []),
             {
               id: 'cancel',
@@ -114,6 +128,26 @@ export function SubscriptionActions({
           </p>
           <InvoicePreview subscriptionId={subscription.id} />
         </Stack>
+      </ConfirmDialog>
+      <ConfirmDialog
+        title="Undo the cancellation?"
+        confirm="Undo the cancellation"
+        isOpen={open === 'keep'}
+        onClose={close}
+        onConfirm={async () => {
+          await answerOf(
+            api.POST('/subscriptions/schedules/cancel', {
+              body: { subscription_id: subscription.id, schedule_type: 'cancellation' },
+            }),
+          );
+          await done('The subscription continues');
+        }}
+      >
+        <p>
+          The subscription does not end on{' '}
+          <Day at={subscription.cancel_at} zone={subscription.customer_timezone} />. It is billed
+          for the following periods by its present terms.
+        </p>
       </ConfirmDialog>
       <Dialog title="Change quantity" isOpen={open === 'quantity'} onClose={close} isWide>
         <QuantityForm subscription={subscription} onDone={done} />

@@ -86,7 +86,7 @@ export function CancelForm({
           <>
             It ends on{' '}
             <Day at={subscription.current_period_end} zone={subscription.customer_timezone} />; you
-            can undo the cancellation until then.
+            can undo the cancellation until then, in the menu of the subscription.
           </>
         )}
       </p>

@@ -20,7 +20,7 @@ export function Changed({
           <p>
             {settlement.action === 'wallet_credit'
               ? 'Credited to the prepaid wallet: '
-              : 'Charged now: '}
+              : 'An invoice is issued now: '}
             <Money amount={settlement.amount} currency={currency} />
           </p>
           {settlement.invoice === null ? null : <PreviewedInvoice invoice={settlement.invoice} />}

@@ -40,7 +40,7 @@ export function CouponForm({
         );
       }}
     >
-      <CouponField control={form.control} name="coupon_code" by="code" />
+      <CouponField control={form.control} name="coupon_code" by="code" isRequired />
     </Form>
   );
 }

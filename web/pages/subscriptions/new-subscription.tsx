@@ -35,11 +35,25 @@ const Body = z.object({
   trial_days: z.string().regex(/^\d{0,4}$/, 'must be a number of days'),
 });
 
+type Body = z.output<typeof Body>;
+
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 /** A subscription in two steps: its terms, saved as a draft, and the invoice that results from them. */
 export function View() {
   const [state, setState] = useUrlState(STATE);
+  const [terms, setTerms] = useState<Body>({
+    customer_id: state.customer_id,
+    plan_id: state.plan_id,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    billing_cycle: 'anniversary',
+    collection_method: 'send_invoice',
+    start_day: today(),
+    trial_days: '',
+    coupon_id: '',
+    phases: [],
+  });
   return (
     <Page
       title="New subscription"
@@ -52,9 +66,11 @@ export function View() {
     >
       {state.draft === '' ? (
         <Terms
-          customerId={state.customer_id}
-          planId={state.plan_id}
-          onDraft={(draft) => setState({ draft })}
+          terms={terms}
+          onDraft={(draft, written) => {
+            setTerms(written);
+            setState({ draft });
+          }}
         />
       ) : (
         <Result draft={state.draft} onBack={() => setState({ draft: '' })} />
@@ -64,31 +80,18 @@ export function View() {
 }
 
 function Terms({
-  customerId,
-  planId,
+  terms: before,
   onDraft,
 }: {
-  readonly customerId: string;
-  readonly planId: string;
-  readonly onDraft: (id: string) => void;
+  readonly terms: Body;
+  readonly onDraft: (id: string, terms: Body) => void;
 }) {
   const plans = useQuery({
     queryKey: ['plans-to-choose'],
     queryFn: ({ signal }) =>
       answerOf(api.POST('/plans/search', { body: { limit: PLANS_SHOWN }, signal })),
   });
-  const form = useApiForm(Body, {
-    customer_id: customerId,
-    plan_id: planId,
-    currency: 'usd',
-    billing_period: 'MONTHLY',
-    billing_cycle: 'anniversary',
-    collection_method: 'send_invoice',
-    start_day: today(),
-    trial_days: '',
-    coupon_id: '',
-    phases: [],
-  });
+  const form = useApiForm(Body, before);
   const chosenPlan = useWatch({ control: form.control, name: 'plan_id' });
   const { control } = form;
   return (
@@ -99,7 +102,8 @@ function Terms({
             form={form}
             submit="Preview the invoice"
             secondary={<ButtonLink to="/subscriptions">Cancel</ButtonLink>}
-            onSubmit={async ({ start_day, trial_days, coupon_id, phases, ...terms }) => {
+            onSubmit={async (written) => {
+              const { start_day, trial_days, coupon_id, phases, ...terms } = written;
               const draft = await answerOf(
                 api.POST('/subscriptions', {
                   body: {
@@ -113,7 +117,7 @@ function Terms({
                   },
                 }),
               );
-              onDraft(draft.id);
+              onDraft(draft.id, written);
             }}
           >
             <CustomerField control={control} name="customer_id" />
@@ -140,6 +144,7 @@ function Terms({
                 name="start_day"
                 label="Start date"
                 kind="date"
+                hint="Midnight, UTC."
                 isRequired
               />
               <TextField control={control} name="trial_days" label="Trial (days)" kind="decimal" />

@@ -2,15 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as z from 'zod';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { Button } from '../../ui/button.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { SelectField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { Row, Stack } from '../../ui/page.tsx';
-import { Failure, Loaded } from '../../ui/query-state.tsx';
+import { Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
-import { Changed } from './changed.tsx';
+import { ConfirmedChange } from './previewed-change.tsx';
 
 const PLANS_SHOWN = 200;
 
@@ -43,11 +41,21 @@ export function PlanForm({
     readonly body: Body;
     readonly change: ApiRecord<'ChangedPlan'>;
   } | null>(null);
-  const [failure, setFailure] = useState<Error | null>(null);
   const path = { params: { path: { id: subscription.id } } };
   if (preview !== null)
     return (
-      <Stack>
+      <ConfirmedChange
+        subscription={subscription}
+        resources={preview.change.changed_resources}
+        confirm="Change plan"
+        execute={() =>
+          answerOf(
+            api.POST('/subscriptions/{id}/change/v2/execute', { ...path, body: preview.body }),
+          )
+        }
+        onBack={() => setPreview(null)}
+        onDone={() => onDone('Plan changed')}
+      >
         <Facts
           of={[
             ['From', <bdi>{preview.change.from_plan.name}</bdi>],
@@ -59,22 +67,7 @@ export function PlanForm({
         {preview.change.warnings.map((warning) => (
           <p key={warning}>{warning}</p>
         ))}
-        <Changed resources={preview.change.changed_resources} currency={subscription.currency} />
-        {failure === null ? null : <Failure error={failure} />}
-        <Row>
-          <Button
-            tone="primary"
-            onPress={() =>
-              void answerOf(
-                api.POST('/subscriptions/{id}/change/v2/execute', { ...path, body: preview.body }),
-              ).then(() => onDone('Plan changed'), setFailure)
-            }
-          >
-            Change plan
-          </Button>
-          <Button onPress={() => setPreview(null)}>Back</Button>
-        </Row>
-      </Stack>
+      </ConfirmedChange>
     );
   return (
     <Loaded query={plans} what="plans">
@@ -115,10 +108,11 @@ export function PlanForm({
             control={form.control}
             name="proration_behavior"
             label="Proration"
+            hint="To settle: unused fees that were paid in advance are credited, and the new fees are charged for the rest of the period."
             isRequired
             choices={[
-              ['create_prorations', 'Is credited and charged in proportion'],
-              ['none', 'Is not settled'],
+              ['create_prorations', 'Settle the current period'],
+              ['none', 'Do not settle it'],
             ]}
           />
         </Form>

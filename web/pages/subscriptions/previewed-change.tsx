@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { Row, Stack } from '../../ui/page.tsx';
@@ -22,30 +22,49 @@ export async function previewOf(
   return { body, resources: changed_resources };
 }
 
-/** The second step of a change: what it charges or credits, and the button that makes it. */
-export function PreviewedChange({
-  subscription,
-  preview,
-  confirm,
-  onBack,
-  onDone,
-}: {
+interface Step {
   readonly subscription: ApiRecord<'Subscription'>;
-  readonly preview: PreviewedModification;
   readonly confirm: string;
   readonly onBack: () => void;
   readonly onDone: () => Promise<void>;
+}
+
+/** The second step of a modification: what it charges or credits, and the button that makes it. */
+export function PreviewedChange({
+  preview: { body, resources },
+  ...step
+}: Step & { readonly preview: PreviewedModification }) {
+  const path = { params: { path: { id: step.subscription.id } } };
+  return (
+    <ConfirmedChange
+      {...step}
+      resources={resources}
+      execute={() => answerOf(api.POST('/subscriptions/{id}/modify/execute', { ...path, body }))}
+    />
+  );
+}
+
+/** The same for a change of any kind. `children` stand above what it charges or credits. */
+export function ConfirmedChange({
+  subscription,
+  resources,
+  confirm,
+  execute,
+  onBack,
+  onDone,
+  children,
+}: Step & {
+  readonly resources: ApiRecord<'ChangedResources'>;
+  readonly execute: () => Promise<unknown>;
+  readonly children?: ReactNode;
 }) {
   const [failure, setFailure] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const path = { params: { path: { id: subscription.id } } };
   const run = async (): Promise<void> => {
     setBusy(true);
     setFailure(null);
     try {
-      await answerOf(
-        api.POST('/subscriptions/{id}/modify/execute', { ...path, body: preview.body }),
-      );
+      await execute();
       await onDone();
     } catch (error) {
       setFailure(error as Error);
@@ -55,11 +74,12 @@ export function PreviewedChange({
   };
   return (
     <Stack>
-      <Changed resources={preview.resources} currency={subscription.currency} />
+      {children}
+      <Changed resources={resources} currency={subscription.currency} />
       {failure === null ? null : <Failure error={failure} />}
       <Row>
         <Button tone="primary" isDisabled={isBusy} onPress={() => void run()}>
-          {confirm}
+          {isBusy ? `${confirm} …` : confirm}
         </Button>
         <Button onPress={onBack}>Back</Button>
       </Row>

@@ -1,13 +1,12 @@
 import { useState } from 'react';
 import * as z from 'zod';
 import { typed } from '../../app/billing/amounts.ts';
-import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { Button } from '../../ui/button.tsx';
+import type { ApiRecord } from '../../client/api.ts';
 import { TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { Row, Stack } from '../../ui/page.tsx';
-import { EmptyState, Failure } from '../../ui/query-state.tsx';
-import { Changed } from './changed.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatDecimal } from '../../ui/text.ts';
+import { PreviewedChange, previewOf, type PreviewedModification } from './previewed-change.tsx';
 
 const Body = z.object({
   quantities: z.array(
@@ -28,12 +27,7 @@ export function QuantityForm({
       price_type === 'FIXED' && (end_date === null || Date.parse(end_date) > Date.now()),
   );
   const form = useApiForm(Body, { quantities: lines.map(({ quantity }) => quantity) });
-  const [preview, setPreview] = useState<{
-    readonly body: ApiRecord<'ModifySubscription'>;
-    readonly resources: ApiRecord<'ChangedResources'>;
-  } | null>(null);
-  const [failure, setFailure] = useState<Error | null>(null);
-  const path = { params: { path: { id: subscription.id } } };
+  const [preview, setPreview] = useState<PreviewedModification | null>(null);
   if (lines.length === 0)
     return (
       <EmptyState title="No fixed fee">
@@ -42,41 +36,29 @@ export function QuantityForm({
     );
   if (preview !== null)
     return (
-      <Stack>
-        <Changed resources={preview.resources} currency={subscription.currency} />
-        {failure === null ? null : <Failure error={failure} />}
-        <Row>
-          <Button
-            tone="primary"
-            onPress={() =>
-              void answerOf(
-                api.POST('/subscriptions/{id}/modify/execute', { ...path, body: preview.body }),
-              ).then(() => onDone('Quantity changed'), setFailure)
-            }
-          >
-            Change quantity
-          </Button>
-          <Button onPress={() => setPreview(null)}>Back</Button>
-        </Row>
-      </Stack>
+      <PreviewedChange
+        subscription={subscription}
+        preview={preview}
+        confirm="Change quantity"
+        onBack={() => setPreview(null)}
+        onDone={() => onDone('Quantity changed')}
+      />
     );
   return (
     <Form
       form={form}
       submit="Preview the change"
       onSubmit={async ({ quantities }) => {
-        const body: ApiRecord<'ModifySubscription'> = {
-          type: 'quantity_change',
-          quantity_change_params: {
-            line_items: lines.flatMap(({ id, quantity }, index) =>
-              quantities[index] === quantity ? [] : [{ id, quantity: quantities[index]!.trim() }],
-            ),
-          },
-        };
-        const { changed_resources } = await answerOf(
-          api.POST('/subscriptions/{id}/modify/preview', { ...path, body }),
+        setPreview(
+          await previewOf(subscription.id, {
+            type: 'quantity_change',
+            quantity_change_params: {
+              line_items: lines.flatMap(({ id, quantity }, index) =>
+                quantities[index] === quantity ? [] : [{ id, quantity: quantities[index]!.trim() }],
+              ),
+            },
+          }),
         );
-        setPreview({ body, resources: changed_resources });
       }}
     >
       {lines.map((line, index) => (
@@ -86,6 +68,7 @@ export function QuantityForm({
           name={`quantities.${index}`}
           label={line.display_name}
           kind="decimal"
+          hint={`Now ${formatDecimal(line.quantity)}.`}
           isRequired
         />
       ))}
