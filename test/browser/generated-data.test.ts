@@ -33,7 +33,13 @@ describeInBrowser('generated data', (executable) => {
     const button = page.getByRole('button', { name: BUTTON });
     await button.waitFor();
     await settled(page);
+    const steps = page.getByRole('list', { name: 'First steps' });
+    expect(await steps.locator('[aria-current="step"]').innerText()).toContain('Create a meter');
     const found = await everyForm(page, 'home of an empty environment');
+    await steps.getByRole('link', { name: 'New plan' }).click();
+    await page.getByRole('dialog', { name: 'New plan' }).waitFor();
+    await page.goBack();
+    await button.waitFor();
     await button.click();
     await page.getByText('3 plans, 3 meters and 5 features').waitFor();
     await page.getByText('40,000 of 100,000').waitFor();

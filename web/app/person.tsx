@@ -20,10 +20,10 @@ export function useSignedIn(): SignedIn {
   return value;
 }
 
-/** Whether the person's roles allow it. What they do not allow is not offered; the server refuses it too. */
-export function useMay(permission: Permission): boolean {
-  const { person } = useSignedIn();
-  return allows(permissionsOf(person.roles), permission);
+/** Whether the person's roles allow all of it. What they do not allow is not offered; the server refuses it too. */
+export function useMay(...wanted: readonly Permission[]): boolean {
+  const held = permissionsOf(useSignedIn().person.roles);
+  return wanted.every((permission) => allows(held, permission));
 }
 
 /** Children for people who may: `<Allowed to="plan:write"><Button …/></Allowed>`. */

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { ButtonLink } from '../../ui/button.tsx';
 import { Figure, Figures } from '../../ui/figure.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { daysAt } from './days.ts';
+import { FirstSteps } from './first-steps.tsx';
 
 type Sums = ApiRecord<'DashboardSummary'>['currencies'][number];
 
@@ -42,16 +43,19 @@ export function Revenue() {
   );
 }
 
+/** The first steps for people who may take them. */
 function NothingBilled() {
+  const mayDoAll = useMay(
+    'meter:write',
+    'plan:write',
+    'price:write',
+    'customer:write',
+    'subscription:write',
+    'event:read',
+  );
+  if (mayDoAll) return <FirstSteps />;
   return (
-    <EmptyState
-      title="No revenue this month"
-      action={
-        <ButtonLink to="/plans" tone="primary">
-          Go to plans
-        </ButtonLink>
-      }
-    >
+    <EmptyState title="No revenue this month">
       No subscription is active, no invoice is open, and nothing was invoiced this month. Meters
       count events, plans set prices, and subscriptions bill customers.
     </EmptyState>

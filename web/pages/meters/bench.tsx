@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo, useState } from 'react';
+import { countedBy, exampleFor } from '../../app/example-event.ts';
 import type { ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -11,28 +12,15 @@ import styles from './bench.module.css';
 type Result = ApiRecord<'MeterTestResult'>;
 export type SentEvent = ApiRecord<'TestMeter'>['event'];
 
-/** An event to begin with: one that the meter listens to, with a value for each property that it reads. */
-function exampleFor(meter: {
-  readonly event_name: string;
-  readonly field: string;
-  readonly filters: readonly { readonly key: string; readonly values: readonly string[] }[];
-}): string {
-  const filtered = meter.filters.flatMap(({ key, values }) =>
-    values[0] === undefined ? [] : [[key, values[0]] as const],
-  );
-  const properties = {
-    ...(meter.field === '' ? {} : { [meter.field]: 42 }),
-    ...Object.fromEntries(filtered),
-  };
-  const rest = { event_name: meter.event_name, external_customer_id: 'acme', properties };
-  return JSON.stringify({ event_id: 'try-1', ...rest }, null, 2);
-}
+/** The event to begin with, as it is pasted. */
+const pastedFor = (meter: Parameters<typeof exampleFor>[0]): string =>
+  JSON.stringify(exampleFor(meter, 'try-1'), null, 2);
 
-/** The same for a meter that is stored. */
-export const exampleOf = ({ event_name, aggregation, filters }: ApiRecord<'Meter'>): string =>
-  exampleFor({ event_name, field: aggregation.field ?? '', filters });
+/** The event to begin with for a meter as the API has it. */
+export const exampleOf = (meter: Parameters<typeof countedBy>[0]): string =>
+  pastedFor(countedBy(meter));
 
-const EXAMPLE = exampleFor({
+const EXAMPLE = pastedFor({
   event_name: 'completion',
   field: 'tokens',
   filters: [{ key: 'region', values: ['eu'] }],
@@ -53,7 +41,9 @@ export function Bench({
   readonly example?: string;
   readonly evaluate: (event: SentEvent) => Promise<Result>;
 }) {
-  const [text, setText] = useState(example);
+  // Until somebody edits it, the event follows the meter.
+  const [edited, setText] = useState<string | null>(null);
+  const text = edited ?? example;
   // Texts, because a value that is created at each render would be deferred again and again.
   const pasted = useDeferredValue(text);
   const event = useMemo(() => eventOf(pasted), [pasted]);

@@ -7,6 +7,7 @@ import { Form, useApiForm } from '../../ui/form.tsx';
 import { Columns, Page, Section } from '../../ui/page.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { bodyOf, isComplete, MeterForm, NEW_METER } from './definition.ts';
+import { exampleOf } from './bench.tsx';
 import { DraftBench } from './draft-bench.tsx';
 import { MeterFields } from './meter-fields.tsx';
 
@@ -44,5 +45,9 @@ export function View() {
 function FormBench({ form }: { readonly form: UseFormReturn<MeterForm> }) {
   const values = useWatch({ control: form.control }) as MeterForm;
   const body = bodyOf({ ...values, name: values.name === '' ? 'Draft' : values.name });
-  return <DraftBench body={isComplete(body) ? body : null} />;
+  return isComplete(body) ? (
+    <DraftBench body={body} example={exampleOf(body)} />
+  ) : (
+    <DraftBench body={null} />
+  );
 }

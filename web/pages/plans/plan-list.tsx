@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useState } from 'react';
 import * as z from 'zod';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -16,8 +15,11 @@ import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { useUrlState } from '../../ui/url-state.ts';
 
 const FILTERS = { q: '' };
+/** `new` opens the form of a new plan. */
+const STATE = { form: '' };
 
 const COLUMNS: readonly Column<ApiRecord<'Plan'>>[] = [
   { header: 'Plan', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
@@ -30,7 +32,7 @@ const COLUMNS: readonly Column<ApiRecord<'Plan'>>[] = [
 export function View() {
   const list = useListState(FILTERS);
   const { filters, setFilters } = list;
-  const [isOpen, setOpen] = useState(false);
+  const [{ form }, setState] = useUrlState(STATE);
   const query = useQuery({
     queryKey: ['plans', list.paging, filters],
     queryFn: ({ signal }) =>
@@ -53,7 +55,11 @@ export function View() {
   });
   const create = (
     <Allowed to="plan:write">
-      <Button tone="primary" icon={<Plus size={14} aria-hidden />} onPress={() => setOpen(true)}>
+      <Button
+        tone="primary"
+        icon={<Plus size={14} aria-hidden />}
+        onPress={() => setState({ form: 'new' })}
+      >
         New plan
       </Button>
     </Allowed>
@@ -84,7 +90,7 @@ export function View() {
           )
         }
       />
-      <Dialog title="New plan" isOpen={isOpen} onClose={() => setOpen(false)}>
+      <Dialog title="New plan" isOpen={form === 'new'} onClose={() => setState({ form: '' })}>
         <PlanForm />
       </Dialog>
     </Page>

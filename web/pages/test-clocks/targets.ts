@@ -1,6 +1,9 @@
+import { addMonths } from '../../../domain/time/civil.ts';
+
 /** Ways to say how far a clock goes, with the texts of their choices. */
 export const STEPS = [
-  ['month', 'To the first day of the next month'],
+  ['month', 'One month further'],
+  ['first', 'To the first day of the next month'],
   ['day', 'One day further'],
   ['week', 'One week further'],
   ['year', 'One year further'],
@@ -12,7 +15,10 @@ export type Step = (typeof STEPS)[number][0];
 export function targetOf(now: string, step: Step, day: string): string | null {
   const target = new Date(now);
   switch (step) {
+    // A monthly period that begins now has ended then.
     case 'month':
+      return new Date(addMonths(target.getTime(), 1)).toISOString();
+    case 'first':
       return new Date(Date.UTC(target.getUTCFullYear(), target.getUTCMonth() + 1)).toISOString();
     case 'day':
       target.setUTCDate(target.getUTCDate() + 1);
