@@ -60,6 +60,7 @@ function Editor({
   const values = useWatch({ control }) as PriceFields;
   const { fields, append, remove } = useFieldArray({ control, name: 'tiers' });
   const isTiered = values.billing_model === 'TIERED';
+  const currency = values.currency.trim().toUpperCase();
   return (
     <Columns>
       <Section title="Terms">
@@ -99,6 +100,16 @@ function Editor({
                 choices={[['', 'Choose a meter'], ...meters]}
               />
             ) : null}
+            <FieldRow>
+              <TextField control={control} name="currency" label="Currency" isRequired />
+              <SelectField
+                control={control}
+                name="billing_period"
+                label="Billing period"
+                isRequired
+                choices={BILLING_PERIODS.map((word) => [word, formatWord(word)] as const)}
+              />
+            </FieldRow>
             <SelectField
               control={control}
               name="billing_model"
@@ -125,7 +136,7 @@ function Editor({
               <TextField
                 control={control}
                 name="amount"
-                label={values.billing_model === 'PACKAGE' ? 'Package price' : 'Amount'}
+                label={`${values.billing_model === 'PACKAGE' ? 'Package price' : 'Amount'} in ${currency}`}
                 kind="decimal"
                 isRequired
               />
@@ -153,6 +164,7 @@ function Editor({
             ) : null}
             {isTiered ? (
               <>
+                <p>Unit prices and flat fees are in {currency}.</p>
                 <ul className={styles.tiers} aria-label="Tiers">
                   {fields.map((field, index) => (
                     <li key={field.id}>
@@ -197,16 +209,6 @@ function Editor({
                 </Row>
               </>
             ) : null}
-            <FieldRow>
-              <TextField control={control} name="currency" label="Currency" isRequired />
-              <SelectField
-                control={control}
-                name="billing_period"
-                label="Billing period"
-                isRequired
-                choices={BILLING_PERIODS.map((word) => [word, formatWord(word)] as const)}
-              />
-            </FieldRow>
             <SelectField
               control={control}
               name="invoice_cadence"

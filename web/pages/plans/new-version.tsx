@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { FieldRow, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { formatDecimal } from '../../ui/text.ts';
+import { formatDecimal, formatMoney } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 
 const DECIMAL = /^\d{1,20}(\.\d{1,18})?$/;
@@ -30,6 +30,7 @@ export function NewVersion({
   const queries = useQueryClient();
   const isTiered = price.billing_model === 'TIERED';
   const tiers = price.tiers ?? [];
+  const currency = price.currency.toUpperCase();
   const form = useApiForm(isTiered ? Body : Body.extend({ amount: decimalText }), {
     amount: price.amount,
     tiers: tiers.map(({ unit_amount, flat_amount }) => ({
@@ -76,14 +77,14 @@ export function NewVersion({
             <TextField
               control={control}
               name={`tiers.${index}.unit_amount`}
-              label={`Unit price ${rangeOf(tiers, index)}`}
+              label={`Unit price in ${currency}, ${rangeOf(tiers, index)}`}
               kind="decimal"
               isRequired
             />
             <TextField
               control={control}
               name={`tiers.${index}.flat_amount`}
-              label="Flat fee"
+              label={`Flat fee in ${currency}`}
               kind="decimal"
             />
           </FieldRow>
@@ -92,7 +93,8 @@ export function NewVersion({
         <TextField
           control={control}
           name="amount"
-          label={price.billing_model === 'PACKAGE' ? 'Package price' : 'Amount'}
+          label={`${price.billing_model === 'PACKAGE' ? 'Package price' : 'Amount'} in ${currency}`}
+          hint={`Now ${formatMoney(price.amount, price.currency)}.`}
           kind="decimal"
           isRequired
         />
@@ -100,7 +102,7 @@ export function NewVersion({
       <TextField
         control={control}
         name="day"
-        label="From"
+        label="Applies from"
         kind="date"
         hint="Midnight, UTC. Empty: from now on."
       />

@@ -10,8 +10,8 @@ import {
 } from '../../../schemas/words.ts';
 import type { UnsavedPrice } from './calculator.tsx';
 
-/** The fields of the editor: all models at once, as text. The server checks what is sent of them. */
-export const PriceFields = z.object({
+/** The fields of the editor: all models at once, as text. */
+const Fields = z.object({
   display_name: z.string().min(1, 'is required').max(255),
   type: z.enum(PRICE_TYPES),
   meter_id: z.string(),
@@ -24,6 +24,11 @@ export const PriceFields = z.object({
   currency: z.string().min(1, 'is required'),
   billing_period: z.enum(BILLING_PERIODS),
   invoice_cadence: z.enum(INVOICE_CADENCES),
+});
+
+/** What the chosen model needs. The server checks what is sent of it. */
+export const PriceFields = Fields.superRefine((fields, context) => {
+  for (const missing of missingIn(fields)) context.addIssue({ code: 'custom', ...missing });
 });
 export type PriceFields = z.output<typeof PriceFields>;
 
@@ -45,23 +50,54 @@ export const NEW_PRICE: PriceFields = {
   invoice_cadence: 'ARREAR',
 };
 
-/** Whether every amount of the chosen model is written, so that a quantity can be rated. */
-export function isComplete(fields: PriceFields): boolean {
-  switch (fields.billing_model) {
+const NUMBER = 'enter a number, for example 0.05';
+
+interface Missing {
+  readonly path: (string | number)[];
+  readonly message: string;
+}
+
+/** Fields of the chosen model without a value that it can be computed with. */
+function missingIn(fields: z.output<typeof Fields>): Missing[] {
+  const { type, meter_id } = fields;
+  const amounts = amountsOf(fields).filter(({ text }) => typed(text) === null);
+  return [
+    ...(type === 'USAGE' && meter_id === ''
+      ? [{ path: ['meter_id'], message: 'choose a meter' }]
+      : []),
+    ...amounts.map(({ path }) => ({ path, message: NUMBER })),
+  ];
+}
+
+/** The numbers that the chosen model needs. */
+function amountsOf({
+  billing_model,
+  amount,
+  divide_by,
+  tiers,
+}: z.output<typeof Fields>): { path: (string | number)[]; text: string }[] {
+  switch (billing_model) {
     case 'FLAT_FEE':
-      return typed(fields.amount) !== null;
+      return [{ path: ['amount'], text: amount }];
     case 'PACKAGE':
-      return typed(fields.amount) !== null && typed(fields.divide_by) !== null;
+      return [
+        { path: ['amount'], text: amount },
+        { path: ['divide_by'], text: divide_by },
+      ];
     case 'TIERED':
-      return fields.tiers.every(
-        ({ up_to, unit_amount }, index) =>
-          typed(unit_amount) !== null &&
-          (index === fields.tiers.length - 1 || typed(up_to) !== null),
-      );
+      return tiers.flatMap(({ up_to, unit_amount }, index) => [
+        // The last tier has no end.
+        ...(index === tiers.length - 1 ? [] : [{ path: ['tiers', index, 'up_to'], text: up_to }]),
+        { path: ['tiers', index, 'unit_amount'], text: unit_amount },
+      ]);
     default:
-      return fields.billing_model satisfies never;
+      return billing_model satisfies never;
   }
 }
+
+/** Whether every amount of the chosen model is written, so that a quantity can be rated. */
+export const isComplete = (fields: PriceFields): boolean =>
+  missingIn({ ...fields, type: 'FIXED' }).length === 0;
 
 /** The request: only what belongs to the chosen model. Tier ends and package sizes are whole numbers. */
 export function priceOf(fields: PriceFields): UnsavedPrice {

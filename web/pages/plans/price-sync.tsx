@@ -57,7 +57,8 @@ export function PriceSync({ plan }: { readonly plan: ApiRecord<'Plan'> }) {
       >
         <p>
           {behind === 1 ? '1 subscription gets' : `${behind} subscriptions get`} the current prices
-          of the plan, each from its start date. Issued invoices do not change.
+          of the plan, each from its start date, in every period that is not invoiced yet. Issued
+          invoices do not change; fees in advance change with the next period.
         </p>
       </ConfirmDialog>
     </Section>

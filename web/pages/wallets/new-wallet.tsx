@@ -1,12 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
+import { decimalText, ZERO } from '../../../domain/money.ts';
+import { typed } from '../../app/billing/amounts.ts';
 import { answerOf, api } from '../../client/api.ts';
 import { CustomerField } from '../../app/billing/customer-field.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Card, Page } from '../../ui/page.tsx';
+import { formatMoney } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { WALLET_TYPES } from '../../../schemas/words.ts';
@@ -36,6 +40,12 @@ export function View() {
     initial_credits_to_load: '',
   });
   const { control } = form;
+  const [currency, rate, credits] = useWatch({
+    control,
+    name: ['currency', 'conversion_rate', 'initial_credits_to_load'],
+  });
+  const code = currency.trim().toUpperCase();
+  const worth = decimalText((typed(credits) ?? ZERO).times(typed(rate) ?? ZERO));
   return (
     <Page title="New wallet" crumbs={[{ label: 'Wallets', to: '/wallets' }]}>
       <Card>
@@ -77,7 +87,7 @@ export function View() {
             <TextField
               control={control}
               name="conversion_rate"
-              label="Value of one credit"
+              label={`Value of one credit in ${code}`}
               kind="decimal"
               isRequired
             />
@@ -85,6 +95,7 @@ export function View() {
               control={control}
               name="initial_credits_to_load"
               label="Initial free credits"
+              hint={`Worth ${formatMoney(worth, currency)}. Empty: none.`}
               kind="decimal"
             />
           </FieldRow>

@@ -8,6 +8,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money, Quantity } from '../../ui/money.tsx';
+import { formatMoney } from '../../ui/text.ts';
 
 const REASONS = [
   'PURCHASED_CREDIT_INVOICED',
@@ -73,6 +74,7 @@ export function TopUpForm({
         control={form.control}
         name="credits_to_add"
         label="Credits"
+        hint={`One credit costs ${formatMoney(wallet.topup_conversion_rate, wallet.currency)}.`}
         kind="decimal"
         isRequired
         autoFocus
