@@ -85,7 +85,7 @@ describeInBrowser('pages of developers', (executable) => {
     });
     const found = await everyForm(page, 'import');
     await page.getByRole('dialog').getByRole('button', { name: 'Import events' }).press('Enter');
-    await page.getByRole('cell', { name: 'late.csv' }).waitFor();
+    await page.getByRole('cell', { name: 'late.csv', exact: true }).waitFor();
     await press(page, 'Stop late.csv');
     await press(page, 'Resume late.csv');
     await page.getByRole('button', { name: 'Stop late.csv' }).waitFor();

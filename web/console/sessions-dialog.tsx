@@ -5,6 +5,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/query-state.tsx';
 import { PlainTable } from '../ui/data-table.tsx';
 import { Time } from '../ui/time.tsx';
+import { browserName } from './browser-name.ts';
 import { endAllSessions, listSessions } from '../client/session.ts';
 
 /** Where the person is signed in, with "end all". */
@@ -32,7 +33,9 @@ export function SessionsDialog({
                 header: 'Browser',
                 cell: ({ user_agent, is_current }) => (
                   <>
-                    {user_agent ?? 'Unknown'}{' '}
+                    <span title={user_agent ?? undefined}>
+                      {user_agent === null ? 'Unknown' : browserName(user_agent)}
+                    </span>{' '}
                     {is_current ? <Badge tone="info">This device</Badge> : null}
                   </>
                 ),

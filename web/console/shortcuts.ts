@@ -6,9 +6,7 @@ export const SHORTCUTS: readonly (readonly [string, string])[] = [
   ['/', 'Search'],
   ['?', 'Keyboard shortcuts'],
   ...ROUTES.flatMap(({ menu }) =>
-    menu?.key === undefined
-      ? []
-      : [[`g ${menu.key}`, `Go to ${menu.label.toLowerCase()}`] as const],
+    menu?.key === undefined ? [] : [[`g ${menu.key}`, `Go to ${menu.label}`] as const],
   ),
 ];
 

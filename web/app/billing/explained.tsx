@@ -53,7 +53,10 @@ export function Explained({
                 {index + 1}. <Text of={title} />
               </h3>
               <span className={styles.rule}>
-                {[ofStep === null ? null : `amounts in ${ofStep.toUpperCase()}`, rule]
+                {[
+                  ofStep === null ? null : `amounts in ${ofStep.toUpperCase()}`,
+                  rule && `rule ${rule}`,
+                ]
                   .filter((text) => text !== null)
                   .join(' · ')}
               </span>

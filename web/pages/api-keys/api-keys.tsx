@@ -27,6 +27,11 @@ const TYPES = [
   ['publishable_key', 'Publishable'],
 ] as const;
 
+const USES: Readonly<Record<(typeof TYPES)[number][0], string>> = {
+  private_key: 'for your servers, with your permissions',
+  publishable_key: 'for web pages, only sends events',
+};
+
 /** Keys of this environment: who owns each, what it may do, when it was last used. */
 export function View() {
   const list = useListState({ type: 'private_key' });
@@ -180,7 +185,13 @@ function CreateKey({ onDone }: { readonly onDone: () => void }) {
         autoFocus
         hint="What uses it, for example backend"
       />
-      <SelectField control={form.control} name="type" label="Type" isRequired choices={TYPES} />
+      <SelectField
+        control={form.control}
+        name="type"
+        label="Type"
+        isRequired
+        choices={TYPES.map(([type, name]) => [type, `${name}: ${USES[type]}`] as const)}
+      />
     </Form>
   );
 }

@@ -134,7 +134,8 @@ function Actions({ feature }: { readonly feature: Feature }) {
         }}
       >
         <p>
-          Plans cannot grant it any more.{' '}
+          Plans cannot grant it any more. While a plan or an addon grants it, it cannot be archived:
+          remove its entitlements first.{' '}
           {feature.type === 'metered'
             ? 'Its meter is archived too, unless another feature uses it: later events are not counted.'
             : ''}

@@ -259,6 +259,11 @@ function Invite({ kind, onDone }: { readonly kind: Kind; readonly onDone: () => 
         } else setPassword(made.password);
       }}
     >
+      <p>
+        {kind === 'user'
+          ? 'You get a first password to give to the person. The role applies in all environments.'
+          : 'It owns API keys of programs. Create its keys through the API.'}
+      </p>
       {kind === 'user' ? (
         <TextField
           control={form.control}

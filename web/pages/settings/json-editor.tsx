@@ -3,7 +3,7 @@ import { TextAreaField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 
 const Json = z.object({
-  value: z.string().refine(isObject, 'must be a JSON object, for example {"due_days": 14}'),
+  value: z.string().refine(isObject, 'must be a JSON object, for example {"due_date_days": 14}'),
 });
 
 /** A setting as the API has it. */

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { Card, Page, Stack } from '../../ui/page.tsx';
+import { Card, Page, Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
@@ -61,6 +61,7 @@ export function View() {
           onChange={(chosen) => setState({ view: chosen })}
         />
       </FilterBar>
+      {key === 'saml_config' ? <MetadataAddress /> : null}
       <Loaded query={found} what="the setting">
         {({ value }) => (
           <Card key={`${key} ${JSON.stringify(value)}`}>
@@ -87,6 +88,19 @@ export function View() {
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** What an identity provider reads of this company. */
+function MetadataAddress() {
+  const { tenant } = useSignedIn().person;
+  return (
+    <Section title="Address of the metadata">
+      <CodeBlock
+        label="Address of the metadata"
+        text={`${location.origin}/v1/auth/saml/${tenant.id}/metadata`}
+      />
+    </Section>
   );
 }
 
@@ -120,7 +134,10 @@ function Restore({ of: key }: { readonly of: FormKey }) {
           notify('Default restored');
         }}
       >
-        <p>Everything that was changed in this setting is forgotten: {formFor(key).label}.</p>
+        <p>
+          The saved values of “{formFor(key).label}” are deleted, and the defaults apply from now
+          on.
+        </p>
       </ConfirmDialog>
     </>
   );

@@ -10,7 +10,7 @@ const level = (label: string, unit: string, conditions: readonly string[]): Fiel
   label,
   unsetWithout: 'threshold',
   fields: {
-    threshold: { kind: 'decimal', label: `Threshold (${unit})`, hint: 'Empty: no such level.' },
+    threshold: { kind: 'decimal', label: 'Threshold', hint: `In ${unit}. Empty: no such level.` },
     condition: { kind: 'choice', label: 'When the value is', choices: words(conditions) },
   },
 });
@@ -34,13 +34,13 @@ export const MONEY = {
     'Spend alerts',
     'A webhook is sent when the spend of a subscription in its period passes a level.',
     money.SpendAlertConfig,
-    levels('currency of the subscription'),
+    levels('the currency of the subscription'),
   ),
   entitlement_alert_config: formOf(
     'Entitlement alerts',
     'A webhook is sent when the usage of a feature passes a level.',
     money.SpendAlertConfig,
-    levels('usage'),
+    levels('units of the feature'),
   ),
   wallet_topup_config: formOf('Credit purchases', 'Limits of top-ups.', money.WalletTopupConfig, {
     free_credit_limit_per_transaction: {

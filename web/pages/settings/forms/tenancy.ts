@@ -31,7 +31,7 @@ export const TENANCY = {
   saml_config: {
     ...formOf(
       'Single sign-on (SAML)',
-      'For all environments. Give your identity provider the metadata of /v1/auth/saml/TENANT/metadata, then write its answer here.',
+      'For all environments. Give your identity provider the address of the metadata, then write its answer here.',
       SamlFields,
       {
         enabled: { kind: 'switch', label: 'Enable single sign-on' },
