@@ -6,7 +6,7 @@ export const TRAITS = ['pauses', 'addons', 'grants', 'families', 'units', 'windo
 export type Trait = (typeof TRAITS)[number];
 
 /** Kinds of contracts take turns over the seeds; a mixed one has two or three traits. */
-export const KINDS = ['plain', 'mixed', 'ends', ...TRAITS] as const;
+export const KINDS = ['plain', 'mixed', 'ends', 'changes', ...TRAITS] as const;
 export type Kind = (typeof KINDS)[number];
 
 export type Model =
@@ -86,6 +86,13 @@ export interface Cancellation {
   readonly invoiced: boolean;
 }
 
+/** Another quantity of a fee, from an instant on. */
+export interface QuantityChange {
+  readonly fee: string;
+  readonly at: number;
+  readonly quantity: number;
+}
+
 /** Credits that the plan or the subscription gives. */
 export interface Grant {
   readonly credits: string;
@@ -149,6 +156,8 @@ export interface Contract extends Cadence {
   readonly taxes: readonly Tax[];
   /** Money of a prepaid wallet in the currency of the invoices. */
   readonly credits: number;
+  /** At most one for each fee. */
+  readonly changes: readonly QuantityChange[];
   readonly addons: readonly Addon[];
   /** Prices are in a price unit. */
   readonly inUnits: boolean;

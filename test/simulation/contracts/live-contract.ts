@@ -37,6 +37,7 @@ export async function liveContract(
   const { bills, left } = account.settled();
   const steps = [
     ...pauseSteps(world, contract, account, subscription),
+    ...quantitySteps(world, contract, subscription, note),
     ...cancelSteps(world, contract, account, subscription),
     ...addonSteps(world, contract, signed, note),
     ...familySteps(world, contract, signed),
@@ -55,7 +56,11 @@ export async function liveContract(
     const hasRows = bill.rows.length > 0 || (found !== null && found.line_items.length > 0);
     const what = `${bill.reason} of ${iso(bill.period.start)}`;
     if (!hasRows) continue;
-    note(what, factsOf(bill), found === null ? null : shown(found, contract));
+    // The rows of a change of quantity are cells; its sums are compared.
+    const isChange = contract.changes.length > 0 && bill.reason === 'SUBSCRIPTION_UPDATE';
+    const facts = (all: Facts) =>
+      isChange ? all.filter((fact) => /^(subtotal|credits|total) /.test(fact)) : all;
+    note(what, facts(factsOf(bill)), found === null ? null : facts(shown(found, contract)));
     if (found?.invoice_status === 'DRAFT') note(`status of ${what}`, ['FINALIZED'], ['DRAFT']);
   }
   for (const more of invoices.filter((one) => !known.has(one) && Number(one.subtotal) !== 0))
@@ -140,6 +145,32 @@ function pauseSteps(
       { at: end, run: () => (byHand ? ok(world, `${path}/resume`, {}) : world.close()) },
     ];
   });
+}
+
+/** Quantities change, each as its preview said. */
+function quantitySteps(
+  world: BillingWorld,
+  { changes }: Contract,
+  { id }: { id: string },
+  note: (what: string, expected: Facts | null, found: Facts | null) => void,
+): Step[] {
+  const path = `/subscriptions/${id}`;
+  return changes.map(({ fee, at, quantity }) => ({
+    at,
+    run: async () => {
+      const { body } = await world.api.get(`/v1${path}`);
+      const line = body.line_items.find(
+        (one: any) => one.display_name === fee && isRunning(world, one.end_date),
+      );
+      const change = {
+        type: 'quantity_change',
+        quantity_change_params: { line_items: [{ id: line.id, quantity: String(quantity) }] },
+      };
+      const previewed = await ok(world, `${path}/modify/preview`, change);
+      const executed = await ok(world, `${path}/modify/execute`, change);
+      note(`quantity of ${fee}`, settled(executed), settled(previewed));
+    },
+  }));
 }
 
 /** The request, the end, and the end of the period that it cuts: nothing more is billed then. */
@@ -297,8 +328,10 @@ async function changesOf(
     ...{ display_name: 'other fee', billing_model: 'FLAT_FEE', amount: '33.335' },
   });
   const { body } = await world.api.get(`/v1/subscriptions/${id}`);
-  const advances = (body.line_items as any[]).filter(({ display_name }) =>
-    fees.some(({ name, advance }) => advance && name === display_name),
+  const advances = (body.line_items as any[]).filter(
+    ({ display_name, end_date }) =>
+      isRunning(world, end_date) &&
+      fees.some(({ name, advance }) => advance && name === display_name),
   );
   const line_items = advances.map((line) => ({
     id: line.id,
@@ -322,3 +355,6 @@ async function changesOf(
         ]),
   ];
 }
+
+const isRunning = ({ api }: BillingWorld, end: string | null): boolean =>
+  end === null || Date.parse(end) > api.clock.now();

@@ -1,3 +1,4 @@
+import { Decimal } from '../../../domain/money.ts';
 import type { Bill, Block, Contract, Draft, Reason, Row, Use } from './contract.ts';
 import { Fees } from './naive-fees.ts';
 import { grantedBlocks } from './naive-grants.ts';
@@ -46,6 +47,7 @@ export class Account {
       ...addons.flatMap((addon) =>
         this.#asKnownAt(addon.detached?.at ?? 0).#fees.detachment(addon, bills),
       ),
+      ...this.#quantityChanges().filter(isCredit).map(creditOf),
       ...this.#cancelled(bills),
     ]);
   }
@@ -55,8 +57,24 @@ export class Account {
     const attachments = this.#lines.contract.addons
       .map((addon) => this.#asKnownAt(addon.attached).#fees.attachment(addon))
       .filter((draft) => draft !== null);
-    const drafts = [...this.#cycles(), ...attachments];
+    const changes = this.#quantityChanges().filter((change) => !isCredit(change));
+    const drafts = [...this.#cycles(), ...attachments, ...changes];
     return this.#untilCancelled(drafts).sort((left, right) => left.drafted - right.drafted);
+  }
+
+  #quantityChanges(): Draft[] {
+    const { changes } = this.#lines.contract;
+    if (changes.length === 0) return [];
+    const cycles = this.#cycles();
+    return changes
+      .map((change) =>
+        this.#fees.quantityChange(
+          change,
+          cycles.filter(({ drafted }) => drafted <= change.at),
+        ),
+      )
+      .filter((draft) => draft !== null && Number(draft.rows[0]!.amount) !== 0)
+      .map((draft) => draft!);
   }
 
   /** The opening, then the invoices of each period, each as far as the pauses were known when it was drafted. */
@@ -132,3 +150,10 @@ export class Account {
       : new Account({ ...this.#sold, pauses: begun }, this.#uses, planned);
   }
 }
+
+const isCredit = ({ rows }: Draft): boolean => Number(rows[0]!.amount) < 0;
+
+const creditOf = ({ drafted: at, rows }: Draft): Block => ({
+  ...{ at, priority: null, expiry: null },
+  amount: new Decimal(rows[0]!.amount).neg().toFixed(),
+});

@@ -1,5 +1,15 @@
 import { Decimal } from '../../../domain/money.ts';
-import type { Addon, Bill, BilledRow, Block, Draft, Fee, Pause, Row } from './contract.ts';
+import type {
+  Addon,
+  Bill,
+  BilledRow,
+  Block,
+  Draft,
+  Fee,
+  Pause,
+  QuantityChange,
+  Row,
+} from './contract.ts';
 import { cut, type Time } from './naive-calendar.ts';
 import { active, cellsOf, type Lived } from './naive-life.ts';
 import { modelOf, share, type Lines, type Part } from './naive-lines.ts';
@@ -81,6 +91,25 @@ export class Fees {
     if (rows.every(({ amount }) => Number(amount) === 0)) return null;
     const reason = 'SUBSCRIPTION_UPDATE';
     return { reason, period, drafted: attached, issued: attached, rows };
+  }
+
+  /** What another quantity costs at once, less what it gives back, in every contract; without discounts and taxes. */
+  quantityChange(change: QuantityChange, bills: readonly Pick<Draft, 'rows'>[]): Draft | null {
+    const { fee: name, at } = change;
+    const [before, after] = this.#lines.contract.fees.filter((fee) => fee.name === name);
+    if (!before!.advance) return null;
+    const period = this.#lines.periodAt(at);
+    const billed = bills.flatMap((one) => one.rows);
+    const untaxed = billed.map((row) => ({ ...row, net: new Decimal(row.amount), tax: zero }));
+    const credit = this.#returnedOf(before!, period, { start: at, end: Infinity }, untaxed);
+    const charges = this.#lines
+      .parts(after!, period)
+      .map((part) => this.#feeRow(after!, part, true));
+    const amount = total(charges.map((row) => row.amount))
+      .minus(credit)
+      .toFixed();
+    const row = { name, kind: 'base', start: at, end: period.end, quantity: null, amount } as const;
+    return { reason: 'SUBSCRIPTION_UPDATE', period, drafted: at, issued: at, rows: [row] };
   }
 
   /** What is credited for the advances of an addon that ends before them. */

@@ -43,7 +43,7 @@ export class Lines {
 
   constructor(contract: Contract) {
     this.periods = livedPeriods(contract);
-    this.contract = withAddons(inCurrency(contract), this.periods);
+    this.contract = withChanges(withAddons(inCurrency(contract), this.periods));
     this.clock = firstClock(contract);
     this.life = lifeOf(contract);
   }
@@ -126,6 +126,20 @@ function withAddons(contract: Contract, periods: readonly Lived[]): Contract {
     fees: [...contract.fees, ...lines.flatMap(({ fees }) => fees)],
     services: [...contract.services, ...lines.flatMap(({ services }) => services)],
   };
+}
+
+/** A fee whose quantity changes is two lines, one after the other. */
+function withChanges(contract: Contract): Contract {
+  const fees = contract.fees.flatMap((fee) => {
+    const change = contract.changes.find((one) => one.fee === fee.name);
+    if (change === undefined) return [fee];
+    const { at, quantity } = change;
+    return [
+      { ...fee, during: { start: -Infinity, end: at } },
+      { ...fee, quantity, during: { start: at, end: Infinity } },
+    ];
+  });
+  return { ...contract, fees };
 }
 
 /** When an addon ends: with a period, or when that is asked for. */

@@ -14,7 +14,7 @@ import {
 } from './contract.ts';
 import { Account } from './naive-contract.ts';
 import { DAY, UNITS, cadence, randomModel } from './random-offer.ts';
-import { withEnd, withTraits } from './random-traits.ts';
+import { withChanges, withEnd, withTraits } from './random-traits.ts';
 
 const ZONES = [
   'UTC', 'UTC', 'America/New_York', 'Europe/Berlin', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Auckland',
@@ -32,7 +32,8 @@ const BUCKETS: readonly Bucket[] = ['6HOUR', 'DAY', 'WEEK', 'MONTH'];
 export function randomContract(random: Random, kind: Kind): Contract {
   const traits = traitsOf(random, kind);
   const plain = plainContract(random, kind, traits);
-  return kind === 'ends' ? withEnd(random, plain) : withTraits(random, plain, traits);
+  if (kind === 'ends') return withEnd(random, plain);
+  return kind === 'changes' ? withChanges(random, plain) : withTraits(random, plain, traits);
 }
 
 function traitsOf(random: Random, kind: Kind): ReadonlySet<Trait> {
@@ -47,15 +48,17 @@ function traitsOf(random: Random, kind: Kind): ReadonlySet<Trait> {
 const NOT_CONVERTED: readonly Trait[] = ['units', 'grants', 'addons', 'pauses'];
 
 const NOTHING_MORE = {
-  ...{ pauses: [], addons: [], grants: [], grantsOfPlan: false },
+  ...{ pauses: [], changes: [], addons: [], grants: [], grantsOfPlan: false },
   ...{ inUnits: false, members: [], isDelegated: false, trial: 0, cancelled: null },
 };
 
 function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): Contract {
   const isWindows = traits.has('windows');
   // Only a contract that runs through has phases here.
-  const canBePhased = kind !== 'ends' && !traits.has('pauses') && !traits.has('addons');
-  const isFiat = kind === 'ends' || NOT_CONVERTED.some((trait) => traits.has(trait));
+  const canBePhased =
+    kind !== 'ends' && kind !== 'changes' && !traits.has('pauses') && !traits.has('addons');
+  const isFiat =
+    kind === 'ends' || kind === 'changes' || NOT_CONVERTED.some((trait) => traits.has(trait));
   const zone = random.pick(ZONES);
   const local = randomLocal(random);
   const start = luxonInstant(zone, local);

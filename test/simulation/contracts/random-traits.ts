@@ -8,6 +8,7 @@ import type {
   Grant,
   Member,
   Pause,
+  QuantityChange,
   Trait,
 } from './contract.ts';
 import { Account, GRACE_MS } from './naive-contract.ts';
@@ -186,4 +187,16 @@ function cancellation(random: Random, contract: Contract): Cancellation {
     default:
       return type satisfies never;
   }
+}
+
+/** Other quantities in mid-life. What discounts and taxes make of a change has tables of its own. */
+export function withChanges(random: Random, plain: Contract): Contract {
+  const { periods } = new Account(plain, []);
+  const lived = periods.slice(0, plain.periods);
+  const changes = plain.fees.map(({ name, quantity }): QuantityChange => {
+    const { start, end } = random.pick(lived);
+    const at = start + 1 + Math.floor((end - start - 2) * random.next());
+    return { fee: name, at, quantity: (quantity + 1 + random.below(5)) % 7 };
+  });
+  return { ...plain, off: null, taxes: [], changes };
 }
