@@ -111,6 +111,24 @@ export function recallPurchase(
   return { wallet: withCreditBalance(wallet, after), rows: [row], blocks: taken.blocks };
 }
 
+/**
+ * Refuses to void the purchase of a closed wallet unless the end of the wallet took all of its credits: those that were
+ * spent before, and those that continue in another wallet, are not given up (money 9.16). `taken` is what the end took
+ * of each block.
+ */
+export function assertGivenUp(
+  bought: readonly { readonly id: string; readonly credit_amount: string }[],
+  taken: readonly { readonly credit_transaction_id: string; readonly credits: string }[],
+): void {
+  const isGivenUp = bought.every(({ id, credit_amount }) =>
+    taken.some(
+      ({ credit_transaction_id, credits }) =>
+        credit_transaction_id === id && decimal(credits).eq(decimal(credit_amount)),
+    ),
+  );
+  if (!isGivenUp) throw creditsSpent();
+}
+
 /** One step of `bonus_credits_topup_config`; decimals as text. */
 export interface BonusSlab {
   readonly threshold: string;

@@ -182,6 +182,20 @@ export async function findBlocksById(
      where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
+/** Whether a conversion copied one of these blocks to another wallet (money 2.12.3). */
+export async function continueElsewhere(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (
+      select from wallet_transactions
+       where ${inScope(db, scope)} and source_type = 'WALLET_TRANSACTION' and source_id ${oneOf(db, ids)}
+         and parent_transaction_id = source_id and type = 'credit') as found`;
+  return row!.found;
+}
+
 /** Rows of the purchase that an invoice sells: the purchase first, then its bonus. */
 export async function findPurchaseOfInvoice(
   db: Db,

@@ -1,16 +1,22 @@
-import { recallPurchase } from '../../../domain/wallet/purchase.ts';
+import { assertGivenUp, recallPurchase } from '../../../domain/wallet/purchase.ts';
+import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { derivedId } from '../../../platform/ids.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { openLedger, writeDecision, writeFailed } from '../credits/ledger.ts';
-import { findBlocksById, findPurchaseOfInvoice } from '../credits/wallet-transaction-repository.ts';
+import {
+  continueElsewhere,
+  findBlocksById,
+  findPurchaseOfInvoice,
+  findTransactionByKey,
+} from '../credits/wallet-transaction-repository.ts';
 
 /**
- * Reverses the purchase of a voided invoice: pending rows fail (money 2.11.8) and added credits are removed.
- * 409 if some of them are already spent (9.16). The caller holds the lock of the invoice and refunds the
- * money afterwards.
+ * Reverses the purchase of a voided invoice: pending rows fail (money 2.11.8) and added credits are removed. 409 if
+ * some of them are already spent, or continue in a wallet that this one was converted to (9.16). The caller holds the
+ * lock of the invoice and refunds the money afterwards.
  */
 export async function undoPurchase(
   tx: Transaction,
@@ -26,12 +32,16 @@ export async function undoPurchase(
   const pending = rows.filter((row) => row.transaction_status === 'pending');
   await writeFailed(tx, caller, pending, reason, ledger.at);
   const bought = rows.filter((row) => row.transaction_status === 'completed');
-  if (bought.length === 0 || ledger.wallet.wallet_status === 'closed') return;
-  const blocks = await findBlocksById(
-    tx,
-    caller.scope,
-    bought.map(({ id }) => id),
-  );
+  if (bought.length === 0) return;
+  const ids = bought.map(({ id }) => id);
+  if (ledger.wallet.wallet_status === 'closed') {
+    const key = transactionKey.termination(ledger.wallet.id);
+    const end = await findTransactionByKey(tx, caller.scope, key);
+    const continues = await continueElsewhere(tx, caller.scope, ids);
+    assertGivenUp(bought, continues ? [] : (end?.consumption_breakdown ?? []));
+    return;
+  }
+  const blocks = await findBlocksById(tx, caller.scope, ids);
   const decision = recallPurchase(
     ledger.wallet,
     blocks.map((block) => ({

@@ -167,6 +167,28 @@ describe('a purchase with an invoice', () => {
     expect((await api.post(`/v1/invoices/${invoice_id}/void`)).status).toBe(409);
   });
 
+  test.each`
+    how            | body                                            | spent  | status
+    ${'terminate'} | ${{}}                                           | ${'0'} | ${200}
+    ${'terminate'} | ${{}}                                           | ${'9'} | ${409}
+    ${'modify'}    | ${{ modification_type: 'prepaid_to_postpaid' }} | ${'0'} | ${409}
+  `(
+    '$status: voiding a paid purchase of a closed wallet: $how, $spent credits spent before',
+    async ({ how, body, spent, status }) => {
+      const wallet = await walletOf();
+      const { invoice_id } = await buy(wallet, '10');
+      await pay(invoice_id, '10');
+      if (spent !== '0')
+        await ok(`/wallets/${wallet.id}/debit`, {
+          credits: spent,
+          transaction_reason: 'MANUAL_BALANCE_DEBIT',
+          idempotency_key: `spend of ${wallet.id}`,
+        });
+      await ok(`/wallets/${wallet.id}/${how}`, body);
+      expect((await api.post(`/v1/invoices/${invoice_id}/void`)).status).toBe(status);
+    },
+  );
+
   test('terminating the wallet fails the purchase', async () => {
     const wallet = await walletOf();
     await buy(wallet, '10');
