@@ -9,7 +9,7 @@ import { offerCustomCurrency, offerPriceUnits } from './contracts/sign-contract.
  * previews said. `CONTRACTS=n` lives more, `SEED=n` others, `KIND=name` those of one kind; a difference names the seed
  * and the kind of its contract.
  */
-const contracts = Number(process.env['CONTRACTS'] ?? 8);
+const contracts = Number(process.env['CONTRACTS'] ?? KINDS.length);
 const seed = Number(process.env['SEED'] ?? 1);
 const kinds = KINDS.filter((kind) => kind === (process.env['KIND'] ?? kind));
 
