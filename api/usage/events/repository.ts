@@ -70,7 +70,7 @@ export function usageLinesOfCustomer(
              select parent_subscription_id from subscriptions
               where ${inScope(db, scope)} and customer_id = ${customerId}
                 and subscription_type = 'inherited' and status = 'published'))
-       and s.status = 'published' and li.status = 'published'
+       and s.status = 'published' and s.subscription_status <> 'draft' and li.status = 'published'
        and li.price_type = 'USAGE'
        and li.meter_id = any(${meterIds as string[]}::text[])
      order by li.created_at, li.id`;

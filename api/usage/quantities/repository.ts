@@ -7,7 +7,7 @@ import { findMeters } from '../../catalog/meters/repository.ts';
 
 const METERS_MAX = 10_000;
 
-/** The customer's subscriptions that ran at any time in `[start, end)`, oldest first. */
+/** The customer's subscriptions that ran at any time in `[start, end)`, oldest first. A draft does not run. */
 export function subscriptionsInRange(
   db: Db,
   scope: Scope,
@@ -25,7 +25,7 @@ export function subscriptionsInRange(
 }
 
 const ranWithin = (db: Db, start: string, end: string) => db`
-  status = 'published' and start_date < ${end}
+  status = 'published' and subscription_status <> 'draft' and start_date < ${end}
   and (end_date is null or end_date > ${start}) and (cancelled_at is null or cancelled_at > ${start})`;
 
 const SUBSCRIPTIONS_MAX = 10_000;

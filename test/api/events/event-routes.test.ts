@@ -39,6 +39,11 @@ describe('event routes', () => {
       const subscription = await catalog.subscribe(customer, plan, {
         start_date: '2026-06-01T00:00:00Z',
       });
+      // Bills nothing before it is activated.
+      await catalog.subscribe(customer, plan, {
+        start_date: '2026-06-01T00:00:00Z',
+        subscription_status: 'draft',
+      });
       await send(
         event('paid-1', 'paid', {
           external_customer_id: 'payer',

@@ -31,6 +31,11 @@ describe('POST /events/analytics', () => {
     await catalog.usage(plan, bucketed, { ...start, amount: '2' });
     const customer = await catalog.customer({ external_id: 'ana' });
     await catalog.subscribe(customer, plan, { start_date: '2026-06-01T00:00:00Z' });
+    // Bills nothing before it is activated.
+    await catalog.subscribe(customer, plan, {
+      start_date: '2026-06-01T00:00:00Z',
+      subscription_status: 'draft',
+    });
     const event = (id: number, name: string, timestamp: string, source: string, properties: object) => ({
       event_id: `a${id}`, event_name: name, external_customer_id: 'ana', timestamp, source, properties,
     }); // prettier-ignore
