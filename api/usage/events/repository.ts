@@ -76,7 +76,7 @@ export function usageLinesOfCustomer(
      order by li.created_at, li.id`;
 }
 
-/** Every published subscription of the customers. */
+/** Every published subscription of the customers, drafts left out: they bill nothing. */
 export async function subscriptionsOfCustomers(
   db: Db,
   scope: Scope,
@@ -87,7 +87,7 @@ export async function subscriptionsOfCustomers(
     select id, customer_id from subscriptions
      where ${inScope(db, scope)}
        and customer_id = any(${customerIds as string[]}::text[])
-       and status = 'published'`;
+       and status = 'published' and subscription_status <> 'draft'`;
 }
 
 /** Published customers with any of the external ids. */

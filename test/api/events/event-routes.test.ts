@@ -151,6 +151,10 @@ describe('event routes', () => {
       });
       const customer = await catalog.customer({ external_id: 'sharer' });
       await catalog.subscribe(customer, plan, { start_date: '2026-06-01T00:00:00Z' });
+      await catalog.subscribe(customer, plan, {
+        start_date: '2026-06-01T00:00:00Z',
+        subscription_status: 'draft',
+      });
       const of = (region: string) => ({
         external_customer_id: 'sharer',
         properties: { v: '0.2', region },
