@@ -32,12 +32,13 @@ import { applyGrants } from '../grants/apply-grants.ts';
 import { customerOf, runningPeriod } from './create-subscription.ts';
 import { isOpeningCharged } from './collect-opening.ts';
 import { moveGrants } from './credit-grants.ts';
+import { assertNoCheckout } from './no-checkout.ts';
 import { opened, openingInvoice, writeOpening } from './opening-invoice.ts';
 
 /**
  * Begins a draft at `start_date`: its anchor, periods, line items, coupons, grants, taxes and trial are
  * counted from there, and its opening invoice is issued (billing 10.5). Refuses a subscription that is not a
- * draft.
+ * draft, and one that waits for the payment of a checkout session.
  */
 export async function activateSubscription(
   tx: Transaction,
@@ -54,6 +55,7 @@ export async function activateSubscription(
       `Only a draft can be activated; this subscription is ${draft.subscription_status}.`,
       'subscription_status',
     );
+  await assertNoCheckout(tx, draft);
   const customer = await customerOf(tx, caller, draft);
   const begun = begunAt(draft, start_date);
   await moveLines(tx, caller, draft, begun, at);

@@ -167,6 +167,22 @@ test('the job ends a session: a draft subscription goes with its parts, its coup
   expect(wallets).toMatchObject([{ credit_balance: '5' }]);
 });
 
+test('409: a subscription whose session waits is not activated by hand', async () => {
+  const { catalog, plan, customer } = await planOf('30');
+  const { id, start_date, checkout_session } = await catalog.subscribe(customer, plan, {
+    checkout,
+  });
+  const begin = () => api.post(`/v1/subscriptions/${id}/activate`, { start_date });
+  const statusOf = async () => (await api.get(`/v1/subscriptions/${id}`)).body.subscription_status;
+  expect(await begin()).toMatchObject({
+    status: 409,
+    body: { error: { message: expect.stringContaining('checkout session') } },
+  });
+  expect(await statusOf()).toBe('draft');
+  await outcome(checkout_session);
+  expect(await statusOf()).toBe('active');
+});
+
 test('a top-up that is not paid fails, with its bonus', async () => {
   const { session } = await kinds[2]!.open();
   await cancel(session);

@@ -1,4 +1,3 @@
-import { BillingError } from '../../../../domain/errors.ts';
 import { CHECKOUT_SOURCE } from '../../../../domain/invoicing/gated-invoice.ts';
 import { decimal, ZERO } from '../../../../domain/money.ts';
 import { waitsForPayment } from '../../../../domain/subscription/pay-first.ts';
@@ -10,7 +9,6 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { SettledChange } from '../../proration/settle-change.ts';
-import { hasActiveCheckout } from '../../records/checkout-repository.ts';
 import { insertInvoiceLines } from '../../records/invoice-line-repository.ts';
 import { insertInvoices } from '../../records/invoice-repository.ts';
 
@@ -29,18 +27,6 @@ export interface How {
   readonly onAttached?: (association: AddonAssociationRow) => void;
   /** The id of the association that the request was answered with. */
   readonly association_id?: string | null;
-}
-
-/** 409 while a session waits for the payment of a change: its amount is computed from the state at its start. */
-export async function assertNoCheckout(
-  tx: Transaction,
-  subscription: Pick<SubscriptionRow, 'id' | 'tenant_id' | 'environment_id'>,
-): Promise<void> {
-  if (!(await hasActiveCheckout(tx, subscription, subscription.id))) return;
-  const message = 'A checkout session of the subscription is active; cancel it or wait for it.';
-  throw new BillingError('conflict', 'checkout_active', message, [
-    { path: 'checkout', code: 'checkout_active', message },
-  ]);
 }
 
 /** Runs the change inside a savepoint, undoes it, and returns what it was and what it costs. */

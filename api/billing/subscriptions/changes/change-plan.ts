@@ -21,7 +21,8 @@ import {
 } from '../../records/schedule-repository.ts';
 import { getSubscription, lockSubscription } from '../../records/subscription-repository.ts';
 import { modifiedSubscription } from '../read-subscriptions.ts';
-import { assertNoCheckout, openChangeGate, triedChange, type How } from './change-gate.ts';
+import { assertNoCheckout } from '../no-checkout.ts';
+import { openChangeGate, triedChange, type How } from './change-gate.ts';
 import { caughtUp } from './catch-up.ts';
 import {
   changedLines,

@@ -17,7 +17,7 @@ import {
   lockSubscription,
 } from '../../records/subscription-repository.ts';
 import { caughtUp } from './catch-up.ts';
-import { assertNoCheckout } from './change-gate.ts';
+import { assertNoCheckout } from '../no-checkout.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
 import { isBilledNow } from './line-records.ts';
 import { settleChange } from '../../proration/settle-change.ts';

@@ -26,7 +26,8 @@ import { changeAddons } from './change-addons.ts';
 import { changeCoupons } from './change-coupons.ts';
 import { quantitySwaps } from './change-quantity.ts';
 import { changeGrouping, changeInheritance } from './change-children.ts';
-import { assertNoCheckout, openChangeGate, triedChange, type How } from './change-gate.ts';
+import { assertNoCheckout } from '../no-checkout.ts';
+import { openChangeGate, triedChange, type How } from './change-gate.ts';
 import { changeTaxes } from './change-taxes.ts';
 import {
   changedLines,
