@@ -210,6 +210,22 @@ describeInBrowser('lists and names', (executable) => {
     await page.getByRole('button', { name: 'Change the terms' }).click();
     expect(await page.getByLabel('Start date').inputValue()).toBe('2026-10-01');
     expect(await page.getByLabel('Plan', { exact: true }).inputValue()).toBe(plan);
+
+    // The first draft is gone; the second one is kept, and discarded by hand.
+    await page.getByRole('button', { name: 'Preview the invoice' }).click();
+    await page.getByRole('link', { name: 'Keep as a draft' }).click();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const drafts = async () => {
+      const asked = { customer_id: customer, plan_id: plan, subscription_status: ['draft'] };
+      const { body } = await shown.world.api.post('/v1/subscriptions/search', asked);
+      return body.items.length;
+    };
+    expect(await drafts()).toBe(1);
+    await page.getByRole('button', { name: 'Discard draft' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard draft' }).click();
+    await page.getByText('Draft discarded').waitFor();
+    await page.waitForURL(/\/subscriptions$/);
+    expect(await drafts()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
   });

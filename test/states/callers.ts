@@ -33,6 +33,7 @@ export interface DescribedMachine {
 
 const CREATE = 'POST /subscriptions';
 const ACTIVATE = 'POST /subscriptions/{id}/activate';
+const DISCARD = 'POST /subscriptions/{id}/discard';
 const CANCEL = 'POST /subscriptions/{id}/cancel';
 const PAUSE = 'POST /subscriptions/{id}/pause';
 const RESUME = 'POST /subscriptions/{id}/resume';
@@ -67,7 +68,7 @@ const subscription: CallersOf<SubscriptionTrigger> = {
   activate_trialing: [ACTIVATE],
   activate_active: [ACTIVATE, GATEWAY_EVENT, OUTCOME],
   activate_incomplete: [ACTIVATE],
-  discard: [CANCEL_CHECKOUT, EXPIRE_CHECKOUT],
+  discard: [DISCARD, CANCEL_CHECKOUT, EXPIRE_CHECKOUT],
   convert_active: [BILL],
   convert_incomplete: [BILL],
   settle_first_invoice: [PAY, REPORT, NOTE, GATEWAY_EVENT, RECONCILE],

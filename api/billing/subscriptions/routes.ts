@@ -1,4 +1,4 @@
-import { IdParams } from '../../../schemas/primitives.ts';
+import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { Subscription } from '../../../schemas/subscription-answers.ts';
 import {
@@ -12,6 +12,7 @@ import { collectNow } from '../payments/collect-invoice.ts';
 import { activateSubscription } from './activate-subscription.ts';
 import { collectOpening } from './collect-opening.ts';
 import { createSubscription } from './create-subscription.ts';
+import { discardUnwanted } from './discard-draft.ts';
 import { createdSubscription, listSubscriptions, readSubscription } from './read-subscriptions.ts';
 
 export const subscriptionRoutes = [
@@ -88,6 +89,20 @@ export const subscriptionRoutes = [
       );
       await collectNow(call.deps, call, id);
       return await createdSubscription(call.deps.pool, call.scope, id);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/{id}/discard',
+    summary: 'Discard a draft subscription',
+    permission: 'subscription:write',
+    params: IdParams,
+    status: 200,
+    answer: Message,
+    async handler(call) {
+      const { deps, params } = call;
+      await deps.pool.begin((tx) => discardUnwanted(tx, deps, call, params.id));
+      return { message: 'subscription draft discarded' };
     },
   }),
 ];

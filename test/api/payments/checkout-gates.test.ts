@@ -167,7 +167,7 @@ test('the job ends a session: a draft subscription goes with its parts, its coup
   expect(wallets).toMatchObject([{ credit_balance: '5' }]);
 });
 
-test('409: a subscription whose session waits is not activated by hand', async () => {
+test('409: a subscription whose session waits is neither activated nor discarded by hand', async () => {
   const { catalog, plan, customer } = await planOf('30');
   const { id, start_date, checkout_session } = await catalog.subscribe(customer, plan, {
     checkout,
@@ -178,6 +178,7 @@ test('409: a subscription whose session waits is not activated by hand', async (
     status: 409,
     body: { error: { message: expect.stringContaining('checkout session') } },
   });
+  expect((await api.post(`/v1/subscriptions/${id}/discard`)).status).toBe(409);
   expect(await statusOf()).toBe('draft');
   await outcome(checkout_session);
   expect(await statusOf()).toBe('active');

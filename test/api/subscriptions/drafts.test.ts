@@ -11,6 +11,7 @@ afterAll(() => api.close());
 
 const day = (text: string) => `${text}T00:00:00.000Z`;
 const activate = (id: string, body: object) => api.post(`/v1/subscriptions/${id}/activate`, body);
+const discard = (id: string) => api.post(`/v1/subscriptions/${id}/discard`);
 const read = async (id: string) => (await api.get(`/v1/subscriptions/${id}`)).body;
 
 async function drafted(more: object = {}, feeTerms: object = {}) {
@@ -207,5 +208,54 @@ describe('400 and 404', () => {
   });
   test('an unknown subscription', async () => {
     expect((await activate('subs_none', { start_date: day('2026-11-10') })).status).toBe(404);
+  });
+});
+
+describe('a draft that is discarded', () => {
+  test('200: it is gone with its parts, and its coupon may be redeemed again', async () => {
+    const { body: coupon } = await api.post('/v1/coupons', {
+      name: 'Once', type: 'percentage', percentage_off: '10', cadence: 'forever', max_redemptions: 1,
+    }); // prettier-ignore
+    const { draft, customer, plan } = await drafted({ coupons: [coupon.id] });
+    const again = { customer_id: customer.id, subscription_status: ['draft'] };
+    expect((await discard(draft.id)).body).toEqual({ message: 'subscription draft discarded' });
+    const found = await api.post('/v1/subscriptions/search', again);
+    expect(found.body.items).toEqual([]);
+    const rows = await api.pool<{ status: string }[]>`
+      select status from subscriptions where id = ${draft.id}
+      union all select status from subscription_line_items where subscription_id = ${draft.id}
+      union all select status from coupon_associations where subscription_id = ${draft.id}`;
+    expect(rows.map(({ status }) => status)).toEqual(Array(4).fill('archived'));
+    expect((await discard(draft.id)).status).toBe(404);
+    const other = await catalog.subscribe(customer, plan, { coupons: [coupon.id] });
+    expect(other.coupon_associations).toHaveLength(1);
+  });
+
+  test('with the inherited drafts below it, which are not discarded alone', async () => {
+    const [parent, child] = [await catalog.customer(), await catalog.customer()];
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '100');
+    const draft = await catalog.subscribe(parent, plan, {
+      subscription_status: 'draft',
+      inheritance: { external_customer_ids_to_inherit_subscription: [child.external_id] },
+    });
+    const [row] = await api.pool<{ id: string }[]>`
+      select id from subscriptions where parent_subscription_id = ${draft.id}`;
+    expect((await discard(row!.id)).status).toBe(400);
+    expect((await discard(draft.id)).status).toBe(200);
+    const left = await api.pool`
+      select id from subscriptions
+       where ${draft.id} in (id, parent_subscription_id) and status = 'published'`;
+    expect([...left]).toEqual([]);
+  });
+
+  test('400: only a draft', async () => {
+    const { draft } = await drafted();
+    await activate(draft.id, { start_date: day('2026-09-01') });
+    expect(await discard(draft.id)).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('active') } },
+    });
+    expect(await read(draft.id)).toMatchObject({ subscription_status: 'active' });
   });
 });

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
 import { useState } from 'react';
 import { Allowed } from '../../app/person.tsx';
@@ -19,6 +20,7 @@ import { QuantityForm } from './quantity-form.tsx';
 
 type Open =
   | 'activate'
+  | 'discard'
   | 'quantity'
   | 'plan'
   | 'addon'
@@ -37,6 +39,7 @@ export function SubscriptionActions({
 }) {
   const [open, setOpen] = useState<Open>(null);
   const queries = useQueryClient();
+  const navigate = useNavigate();
   const close = (): void => setOpen(null);
   const done = async (text: string): Promise<void> => {
     close();
@@ -50,9 +53,12 @@ export function SubscriptionActions({
   return (
     <Allowed to="subscription:write">
       {status === 'draft' ? (
-        <Button tone="primary" onPress={() => setOpen('activate')}>
-          Start subscription
-        </Button>
+        <>
+          <Button onPress={() => setOpen('discard')}>Discard draft</Button>
+          <Button tone="primary" onPress={() => setOpen('activate')}>
+            Start subscription
+          </Button>
+        </>
       ) : null}
       {isRunning ? (
         <>
@@ -108,6 +114,23 @@ export function SubscriptionActions({
           <p>This invoice results at the end of the first period.</p>
           <InvoicePreview subscriptionId={subscription.id} />
         </Stack>
+      </ConfirmDialog>
+      <ConfirmDialog
+        title="Discard this draft?"
+        confirm="Discard draft"
+        tone="danger"
+        isOpen={open === 'discard'}
+        onClose={close}
+        onConfirm={async () => {
+          await answerOf(api.POST('/subscriptions/{id}/discard', path));
+          await navigate({ to: '/subscriptions' });
+          await done('Draft discarded');
+        }}
+      >
+        <p>
+          The draft is removed with its terms. Nothing was billed. Its coupons may be redeemed by
+          another subscription.
+        </p>
       </ConfirmDialog>
       <ConfirmDialog
         title="Resume this subscription?"

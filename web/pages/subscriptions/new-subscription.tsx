@@ -188,19 +188,23 @@ function Result({ draft, onBack }: { readonly draft: string; readonly onBack: ()
     queryFn: ({ signal }) =>
       answerOf(api.GET('/subscriptions/{id}', { params: { path: { id: draft } }, signal })),
   });
+  const params = { path: { id: draft } };
   const begin = async (start_date: string): Promise<void> => {
+    await answerOf(api.POST('/subscriptions/{id}/activate', { params, body: { start_date } }));
+    notify('Subscription started');
+    await queries.invalidateQueries();
+    await navigate({ to: `/subscriptions/${draft}` });
+  };
+  // Other terms make another draft.
+  const back = async (): Promise<void> => {
+    await answerOf(api.POST('/subscriptions/{id}/discard', { params }));
+    onBack();
+  };
+  const act = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
     setFailure(null);
     try {
-      await answerOf(
-        api.POST('/subscriptions/{id}/activate', {
-          params: { path: { id: draft } },
-          body: { start_date },
-        }),
-      );
-      notify('Subscription started');
-      await queries.invalidateQueries();
-      await navigate({ to: `/subscriptions/${draft}` });
+      await work();
     } catch (error) {
       setFailure(error as Error);
     } finally {
@@ -223,11 +227,13 @@ function Result({ draft, onBack }: { readonly draft: string; readonly onBack: ()
             <Button
               tone="primary"
               isDisabled={isBusy}
-              onPress={() => void begin(subscription.start_date)}
+              onPress={() => void act(() => begin(subscription.start_date))}
             >
               Start subscription
             </Button>
-            <Button onPress={onBack}>Change the terms</Button>
+            <Button isDisabled={isBusy} onPress={() => void act(back)}>
+              Change the terms
+            </Button>
             <ButtonLink to={`/subscriptions/${draft}`}>Keep as a draft</ButtonLink>
           </Row>
         </Stack>
