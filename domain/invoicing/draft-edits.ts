@@ -1,4 +1,5 @@
 import { invalidField, invalidOperation, notFound } from '../errors.ts';
+import { decimal, ZERO } from '../money.ts';
 import type { CouponApplication, InvoiceCoupon } from './coupons.ts';
 import type { InvoiceRow } from './invoice-row.ts';
 import type { InvoiceType } from './zero-invoice.ts';
@@ -115,6 +116,19 @@ export function assertRowsEditable(invoice: {
     throw invalidOperation(
       'The invoice sells credits: void it, and sell other credits with a new top-up.',
       'id',
+    );
+  }
+}
+
+/**
+ * Refuses to replace an invoice that credit notes adjust: they name its rows and stay with it, so the replacement would
+ * ask for the credited amount again (money 9.15).
+ */
+export function assertNotAdjusted(invoice: { readonly adjustment_amount: string }): void {
+  if (decimal(invoice.adjustment_amount).gt(ZERO)) {
+    throw invalidOperation(
+      `Credit notes adjust the invoice by ${invoice.adjustment_amount}: void them, change the invoice, and credit its replacement.`,
+      'adjustment_amount',
     );
   }
 }

@@ -1,3 +1,4 @@
+import { assertNotAdjusted } from '../../../domain/invoicing/draft-edits.ts';
 import { CHECKOUT_SOURCE } from '../../../domain/invoicing/gated-invoice.ts';
 import { decimal } from '../../../domain/money.ts';
 import { deriveInvoicePayment } from '../../../domain/invoicing/payment-ledger.ts';
@@ -56,7 +57,8 @@ export function replacementOf(
 
 /**
  * Voids the locked invoice and writes its replacement, linked by `recalculated_invoice_id`, in one
- * transaction. Payments move to the replacement instead of being refunded (money 9.15).
+ * transaction. Payments move to the replacement instead of being refunded (money 9.15). 400 if credit notes adjust
+ * an invoice that is not void yet.
  */
 export async function replaceInvoice(
   tx: Transaction,
@@ -69,6 +71,7 @@ export async function replaceInvoice(
   },
 ): Promise<InvoiceRecord> {
   const { scope } = caller;
+  if (invoice.invoice_status !== 'VOIDED') assertNotAdjusted(invoice);
   const linked = { ...invoice, recalculated_invoice_id: replacement.invoice.id };
   await movePayments(tx, scope, invoice.id, replacement.invoice.id);
   await voidLocked(tx, deps, caller, linked);

@@ -68,6 +68,28 @@ async function oneOff(more: object = {}) {
   return body;
 }
 
+test('400: an issued invoice that a credit note adjusts is replaced only after the note is void (money 9.15)', async () => {
+  const { draft } = await drafted();
+  await act(draft.id, 'finalize');
+  const [support] = (await read(draft.id)).line_items;
+  const { body: note } = await world.api.post('/v1/creditnotes', {
+    invoice_id: draft.id,
+    reason: 'BILLING_ERROR',
+    process_credit_note: true,
+    line_items: [{ invoice_line_item_id: support.id, amount: '10' }],
+  });
+  expect(await read(draft.id)).toMatchObject({ adjustment_amount: '10' });
+  const add = () => modify(draft.id, [{ action: 'add', ...row('Setup', '25') }]);
+  for (const refused of [await add(), await act(draft.id, 'recalculate')])
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('Credit notes adjust the invoice') } },
+    });
+  expect(await read(draft.id)).toMatchObject({ invoice_status: 'FINALIZED' });
+  await world.api.post(`/v1/creditnotes/${note.id}/void`, {});
+  expect(await add()).toMatchObject({ status: 200, body: { invoice_status: 'DRAFT' } });
+});
+
 describe('POST /invoices/{id}/modify/execute on a draft (billing 17.6)', () => {
   test('rows are added, updated and removed; an updated row has a new id', async () => {
     const { draft } = await drafted();

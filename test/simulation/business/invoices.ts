@@ -1,6 +1,6 @@
 import { cents, money } from './cents.ts';
 import type { Desk } from './desk.ts';
-import { isExempt } from './records.ts';
+import { isExempt, type Invoice } from './records.ts';
 import { isCreditable, noteTypeOf, taxLeft, type NoteLine } from './notes.ts';
 import { TAXES } from './taxes.ts';
 
@@ -120,6 +120,7 @@ export async function edit(desk: Desk, row: any): Promise<void> {
     });
     if (body !== null && invoice.purchase !== null)
       throw new Error(`the rows of the purchase ${row.id} were edited`);
+    if (body !== null) assertNotAdjusted(invoice);
     if (body === null) break;
     if (drafted === invoice) drafted = ledger.replace(invoice, body.id, desk.now);
     id = body.id;
@@ -133,6 +134,11 @@ export async function edit(desk: Desk, row: any): Promise<void> {
   drafted.isWritten = true;
   const taxes = ledger.taxesOfEdit(invoice, row);
   ledger.issue(drafted, { usage, net: sum(() => true), taxes }, desk.now, row.period_end);
+}
+
+/** Credit notes stay with the invoice: its replacement would ask for the credited amount again (money 9.15). */
+function assertNotAdjusted({ id, adjusted }: Invoice): void {
+  if (adjusted > 0) throw new Error(`the invoice ${id} with credit notes was replaced`);
 }
 
 function editOf({ random }: Desk, rows: readonly any[]): object {
@@ -152,6 +158,7 @@ export async function recalculate(desk: Desk, row: any): Promise<void> {
   const invoice = ledger.invoices.get(row.id)!;
   const body = await desk.command('recalculate', `/invoices/${row.id}/recalculate`, {});
   if (body === null) return;
+  assertNotAdjusted(invoice);
   const drafted = ledger.replace(invoice, body.id, desk.now);
   drafted.isWritten = invoice.isWritten;
   await issueDraft(desk, body.id);
