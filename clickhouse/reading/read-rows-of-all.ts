@@ -65,8 +65,9 @@ function byMonth(starts: readonly number[]): number[][] {
 function bordersOf(quarters: readonly number[], tallies: readonly UsageTally[]): number[] {
   const inside = new Set(quarters);
   const borders = new Set(quarters.filter((start) => !inside.has(start - QUARTER_MS)));
-  for (const { plan } of tallies)
-    for (const { start, end } of plan.cells)
+  // Queries of one grid share their cells.
+  for (const cells of new Set(tallies.map(({ plan }) => plan.cells)))
+    for (const { start, end } of cells)
       for (const border of [start, end])
         if (inside.has(Math.floor(border / QUARTER_MS) * QUARTER_MS)) borders.add(border);
   return [...borders].sort((left, right) => left - right);

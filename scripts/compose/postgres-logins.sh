@@ -1,7 +1,6 @@
 #!/bin/sh
-# Runs once, on an empty volume. The superuser makes the logins of the product, marks functions that searches by index
-# need, and is used no more
-# (docs/operations.md, Roles of the database).
+# Runs once, on an empty volume. The superuser makes the logins of the product and marks the functions that searches by
+# index need. The product does not use the superuser (docs/operations.md, Roles of the database).
 set -eu
 psql --set ON_ERROR_STOP=1 --no-psqlrc --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" <<'SQL'
 \getenv owner POSTGRES_OWNER_PASSWORD
