@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import circus from 'jest-circus/runner';
@@ -11,11 +12,35 @@ const require = createRequire(import.meta.url);
 register('../../scripts/typescript-loader.js', import.meta.url);
 
 export default async function run(globalConfig, config, environment, runtime, path, send) {
+  const storages = [];
   // Jest keeps the tests of a file in module state of its framework, the one module to load for each file.
   runtime.requireInternalModule = (file) => {
     delete require.cache[file];
-    return require(file);
+    return recordStorages(storages, () => require(file));
   };
   runtime.unstable_importModule = (file) => import(pathToFileURL(file).href);
-  return await circus.default(globalConfig, config, environment, runtime, path, send);
+  try {
+    return await circus.default(globalConfig, config, environment, runtime, path, send);
+  } finally {
+    for (const storage of storages) storage.disable();
+  }
+}
+
+/**
+ * Collects the `AsyncLocalStorage` objects that a module makes while it is loaded. Node 20 visits at each new promise
+ * all that were used and not disabled (29 µs for 200 of them, 0.3 µs for one), and the framework of each file has one.
+ */
+function recordStorages(storages, load) {
+  const hooks = require('node:async_hooks');
+  hooks.AsyncLocalStorage = class extends AsyncLocalStorage {
+    constructor(...options) {
+      super(...options);
+      storages.push(this);
+    }
+  };
+  try {
+    return load();
+  } finally {
+    hooks.AsyncLocalStorage = AsyncLocalStorage;
+  }
 }
