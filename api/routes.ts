@@ -55,6 +55,7 @@ import { lineItemRoutes } from './billing/subscriptions/changes/line-item-routes
 import { modifyRoutes } from './billing/subscriptions/changes/modify-routes.ts';
 import { cancelRoutes } from './billing/subscriptions/changes/cancel-routes.ts';
 import { planChangeRoutes } from './billing/subscriptions/changes/plan-change-routes.ts';
+import { previewRoutes } from './billing/subscriptions/changes/preview-routes.ts';
 import { scheduleRoutes } from './billing/subscriptions/changes/schedule-routes.ts';
 import { subscriptionViewRoutes } from './billing/subscriptions/view-routes.ts';
 import { refundRoutes } from './billing/refunds/routes.ts';
@@ -115,6 +116,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...modifyRoutes,
   ...cancelRoutes,
   ...planChangeRoutes,
+  ...previewRoutes,
   ...scheduleRoutes,
   ...subscriptionAddonRoutes,
   ...subscriptionViewRoutes,

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import {
   CreateInvoiceBody,
   ModifyInvoiceBody,
-  PreviewInvoiceBody,
   TriggeredWebhook,
   TriggerWebhookQuery,
   UpdateInvoiceBody,
@@ -34,7 +33,6 @@ import { createOneOffInvoice } from './create-one-off.ts';
 import { explainLine, explainLineAsText } from './explain-line.ts';
 import { listInvoices } from './list-invoices.ts';
 import { modifyInvoice } from './modify-invoice.ts';
-import { previewInvoice } from './preview-invoice.ts';
 import { recalculateDraft, recalculateInvoice } from './recalculate.ts';
 import { computeInvoice, finalizeInvoice } from './recompute.ts';
 import { getInvoice, getStoredInvoice } from '../records/invoice-repository.ts';
@@ -89,16 +87,6 @@ async function sessionOf(
 }
 
 export const invoiceRoutes = [
-  route({
-    method: 'POST',
-    path: '/invoices/preview',
-    summary: 'Preview the invoice of a subscription',
-    permission: 'invoice:read',
-    body: PreviewInvoiceBody,
-    status: 200,
-    answer: Invoice,
-    handler: (call) => previewInvoice(call.deps, call, call.body),
-  }),
   route({
     method: 'POST',
     path: '/invoices',

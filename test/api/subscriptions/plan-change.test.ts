@@ -273,6 +273,32 @@ describe('at the end of the period', () => {
     expect(row).toMatchObject({ status: 'executed', execution_result: { to_plan_id: to.id } });
   });
 
+  test.each(['keep', 'anchor_at_effect'])(
+    'the preview of the next invoice has the advances of the new plan, and changes nothing: %s (billing 17.7)',
+    async (billing_period_behaviour) => {
+      const { subscription, to, meter, customer } = await subscribed();
+      await world.usage.use(meter, customer, day('2026-04-05'), '10');
+      const { body } = await change(
+        subscription,
+        'execute',
+        later(to, { billing_period_behaviour }),
+      );
+      world.api.clock.set(new Date(Date.parse(day('2026-05-01')) - 1).toISOString());
+      const preview = () =>
+        world.api.post('/v1/invoices/preview', { subscription_id: subscription.id });
+      const { body: shown } = await preview();
+      expect(rows(shown)).toEqual(['Base 1 100 05-01..06-01', 'Calls 10 10 04-01..05-01']);
+      expect(rows((await preview()).body)).toEqual(rows(shown));
+      expect((await read(subscription)).plan_id).not.toBe(to.id);
+      const { body: row } = await world.api.get(`/v1/subscriptions/schedules/${body.schedule_id}`);
+      expect(row.status).toBe('pending');
+      world.api.clock.set(day('2026-05-01'));
+      await world.close();
+      const [invoice] = await invoicesOf(subscription);
+      expect(rows(invoice)).toEqual(rows(shown));
+    },
+  );
+
   test('a second one is refused with the id of the first, or supersedes it', async () => {
     const { subscription, to } = await subscribed();
     const { body: first } = await change(subscription, 'execute', later(to));

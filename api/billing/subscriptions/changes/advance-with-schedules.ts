@@ -4,7 +4,7 @@ import type { BillingRun } from '../../billing-run.ts';
 import { pendingSchedules } from '../../records/schedule-repository.ts';
 import { findSubscriptions } from '../../records/subscription-repository.ts';
 import { advanceSubscriptions, type AdvanceReport } from '../advance-subscriptions.ts';
-import { executeScheduledChange } from './scheduled-plan-change.ts';
+import { executeScheduledChange, isDueAt } from './scheduled-plan-change.ts';
 
 /**
  * One step for each due subscription, with the plan changes that are scheduled for the end of the period first
@@ -24,10 +24,7 @@ export async function advanceWithSchedules(
   );
   const due = closing.filter(({ id, current_period_end }) =>
     pending.some(
-      ({ subscription_id, schedule_type, scheduled_at }) =>
-        subscription_id === id &&
-        schedule_type === 'plan_change' &&
-        scheduled_at <= current_period_end,
+      (schedule) => schedule.subscription_id === id && isDueAt(schedule, current_period_end),
     ),
   );
   if (due.length === 0) return await advanceSubscriptions(deps, run, subscriptions);

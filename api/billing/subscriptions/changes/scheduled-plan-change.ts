@@ -8,10 +8,18 @@ import { EntityPolicies } from '../../../../schemas/subscription-plan-change.ts'
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
-import { endSchedules, pendingSchedules } from '../../records/schedule-repository.ts';
+import {
+  endSchedules,
+  pendingSchedules,
+  type ScheduleRow,
+} from '../../records/schedule-repository.ts';
 import { lockSubscription } from '../../records/subscription-repository.ts';
 import { applyPlan } from './apply-plan.ts';
 import { changeable, planChange, withPlan } from './plan-swap.ts';
+
+/** Whether a schedule changes the plan before a period that ends at an instant is closed. */
+export const isDueAt = ({ schedule_type, scheduled_at }: ScheduleRow, end: string): boolean =>
+  schedule_type === 'plan_change' && scheduled_at <= end;
 
 /**
  * Executes the plan change that is scheduled for the end of the running period, before that period is closed
@@ -29,10 +37,7 @@ export async function executeScheduledChange(
   const { scope, user_id } = caller;
   const subscription = await lockSubscription(tx, scope, known.id);
   const pending = await pendingSchedules(tx, scope, [known.id]);
-  const due = pending.find(
-    ({ schedule_type, scheduled_at }) =>
-      schedule_type === 'plan_change' && scheduled_at <= subscription.current_period_end,
-  );
+  const due = pending.find((schedule) => isDueAt(schedule, subscription.current_period_end));
   if (due === undefined || subscription.version !== known.version) return false;
   const fail = async (error_message: string) =>
     await endSchedules(tx, scope, [due.id], {

@@ -1,0 +1,127 @@
+import { invalidField } from '../../../../domain/errors.ts';
+import { decimal } from '../../../../domain/money.ts';
+import { dueEnd } from '../../../../domain/subscription/cancellation.ts';
+import { paidSchedule } from '../../../../domain/subscription/schedule.ts';
+import {
+  firstPeriod,
+  nextPeriod,
+  previousPeriod,
+  type BillingSchedule,
+} from '../../../../domain/time/billing-periods.ts';
+import type { Period } from '../../../../domain/time/instant.ts';
+import { isoTime } from '../../../../platform/clock.ts';
+import type { PreviewInvoiceBody } from '../../../../schemas/invoice-requests.ts';
+import type { Invoice } from '../../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import type { BillingDeps, UsageDeps } from '../../../deps.ts';
+import type { Caller } from '../../../conventions/record.ts';
+import type { Db } from '../../../../postgres/client.ts';
+import { pendingSchedules } from '../../records/schedule-repository.ts';
+import { getSubscription } from '../../records/subscription-repository.ts';
+import { settledAnswers } from '../../invoices/answers.ts';
+import { computeInvoices, onlyComputed } from '../../computing/compute-invoices.ts';
+import { withProjectedCredits } from '../../computing/projected-credits.ts';
+import type { InvoiceTarget } from '../../computing/invoice-target.ts';
+import { cycleTarget, trialEndTarget } from '../../computing/targets.ts';
+import { rolledBack } from './modify.ts';
+import { executeScheduledChange, isDueAt } from './scheduled-plan-change.ts';
+
+/**
+ * The invoice of a window as if the window ended now: its usage and arrears, and the advances of the next
+ * billing period. Uses the functions of the real invoice and writes nothing (billing 17.7). Includes charges
+ * that other invoices have already billed. Usage of a new meter is counted from the events until its backfill is
+ * verified; only the real invoice waits for that. A plan change that waits for the end of the window comes first, as
+ * in the billing run (3.4): it is executed and rolled back.
+ */
+export async function previewInvoice(
+  deps: BillingDeps & UsageDeps,
+  caller: Caller,
+  body: PreviewInvoiceBody,
+): Promise<Invoice> {
+  const subscription = await getSubscription(deps.pool, caller.scope, body.subscription_id);
+  const window = requestedWindow(subscription, body);
+  const at = isoTime(deps.clock.now());
+  const pending = await pendingSchedules(deps.pool, caller.scope, [subscription.id]);
+  const changes =
+    window.end === subscription.current_period_end &&
+    pending.some((schedule) => isDueAt(schedule, window.end));
+  if (!changes) return await preview(deps, deps.pool, caller, { subscription, window, at }, body);
+  return await rolledBack(deps, async (tx) => {
+    await executeScheduledChange(tx, deps, caller, subscription, at);
+    const changed = await getSubscription(tx, caller.scope, subscription.id);
+    return await preview(deps, tx, caller, { subscription: changed, window, at }, body);
+  });
+}
+
+async function preview(
+  deps: BillingDeps & UsageDeps,
+  db: Db,
+  caller: Caller,
+  {
+    subscription,
+    window,
+    at,
+  }: { readonly subscription: SubscriptionRow; readonly window: Period; readonly at: string },
+  { hide_zero_charges_line_items }: PreviewInvoiceBody,
+): Promise<Invoice> {
+  const target = previewTarget(subscription, window, deps.settings);
+  const computed = onlyComputed(
+    await computeInvoices(deps, db, caller.scope, [target], {
+      at,
+      user_id: caller.user_id,
+      ignoreBilled: true,
+      shownFrom: deps,
+    }),
+  );
+  const projected = await withProjectedCredits(db, caller.scope, computed, at);
+  const lines = projected.lines.filter(
+    ({ amount }) => hide_zero_charges_line_items !== true || !decimal(amount).isZero(),
+  );
+  const invoice = {
+    ...projected.invoice,
+    invoice_status: 'DRAFT' as const,
+    description: `Preview invoice for subscription ${subscription.id}`,
+    metadata: { is_preview: 'true' },
+    version: 0,
+  };
+  const [answer] = await settledAnswers(db, caller.scope, [{ invoice, lines }], {
+    customer: true,
+    tax_rates: true,
+    explanations: true,
+  });
+  return answer!;
+}
+
+function requestedWindow(subscription: SubscriptionRow, body: PreviewInvoiceBody): Period {
+  const start = body.period_start ?? subscription.current_period_start;
+  const end = body.period_end ?? subscription.current_period_end;
+  if (start >= end) throw invalidField('period_end', 'must be after period_start');
+  return { start, end };
+}
+
+function previewTarget(
+  subscription: SubscriptionRow,
+  window: Period,
+  settings: BillingDeps['settings'],
+): InvoiceTarget {
+  if (isWholeTrial(subscription, window)) return trialEndTarget(subscription);
+  const target = cycleTarget(subscription, window, settings);
+  const { current_period_start: start, current_period_end: end } = subscription;
+  if (window.start === start && window.end === end) return { ...target, finalize_after: null };
+  const schedule = paidSchedule(subscription);
+  const opening = target.covers.opening === null ? null : periodFollowing(schedule, window);
+  return { ...target, covers: { closing: window, opening }, finalize_after: null };
+}
+
+/** A running trial ends with the first paid period's advances, unless the subscription ends with it. */
+const isWholeTrial = (subscription: SubscriptionRow, { end }: Period): boolean =>
+  subscription.subscription_status === 'trialing' &&
+  end === subscription.current_period_end &&
+  dueEnd(subscription, end) === null;
+
+/** The billing period after the one in which the window ends; the first if the window ends before it. */
+function periodFollowing(schedule: BillingSchedule, window: Period): Period | null {
+  if (window.end <= schedule.start_date) return firstPeriod(schedule);
+  const last = previousPeriod(schedule, window.end);
+  return last === null ? null : nextPeriod(schedule, last.end);
+}
