@@ -6,7 +6,7 @@ export const TRAITS = ['pauses', 'addons', 'grants', 'families', 'units', 'windo
 export type Trait = (typeof TRAITS)[number];
 
 /** Kinds of contracts take turns over the seeds; a mixed one has two or three traits. */
-export const KINDS = ['plain', 'mixed', 'ends', 'changes', ...TRAITS] as const;
+export const KINDS = ['plain', 'mixed', 'ends', 'changes', 'plans', ...TRAITS] as const;
 export type Kind = (typeof KINDS)[number];
 
 export type Model =
@@ -93,6 +93,21 @@ export interface QuantityChange {
   readonly quantity: number;
 }
 
+/** A change of the plan; the old plan has the time before it. */
+export interface PlanMove {
+  readonly fees: readonly Fee[];
+  readonly services: readonly Service[];
+  readonly asked: number;
+  /** When it takes effect: at once, or at the end of the period. */
+  readonly at: number;
+  /** A new period begins with it. */
+  readonly restarts: boolean;
+  /** Null: as the contract. */
+  readonly prorated: boolean | null;
+  /** When a change to it for the end of the period was asked for, which this one supersedes. Null: none was. */
+  readonly supersedes: number | null;
+}
+
 /** Credits that the plan or the subscription gives. */
 export interface Grant {
   readonly credits: string;
@@ -158,6 +173,8 @@ export interface Contract extends Cadence {
   readonly credits: number;
   /** At most one for each fee. */
   readonly changes: readonly QuantityChange[];
+  /** In order of time. */
+  readonly moves: readonly PlanMove[];
   readonly addons: readonly Addon[];
   /** Prices are in a price unit. */
   readonly inUnits: boolean;
@@ -182,7 +199,7 @@ export interface Use {
 
 export interface Row {
   readonly name: string;
-  readonly kind: 'base' | 'overage' | 'true_up';
+  readonly kind: 'base' | 'overage' | 'true_up' | 'credit';
   readonly start: number;
   readonly end: number;
   /** Null: not compared. */

@@ -4,6 +4,7 @@ import { Fees } from './naive-fees.ts';
 import { grantedBlocks } from './naive-grants.ts';
 import type { Lived } from './naive-life.ts';
 import { Lines } from './naive-lines.ts';
+import { total } from './naive-rating.ts';
 import { settle, type Settlement } from './naive-settlement.ts';
 import { Usage } from './naive-usage.ts';
 
@@ -47,7 +48,7 @@ export class Account {
       ...addons.flatMap((addon) =>
         this.#asKnownAt(addon.detached?.at ?? 0).#fees.detachment(addon, bills),
       ),
-      ...this.#quantityChanges().filter(isCredit).map(creditOf),
+      ...[...this.#quantityChanges(), ...this.#moves()].filter(isCredit).map(creditOf),
       ...this.#cancelled(bills),
     ]);
   }
@@ -57,7 +58,9 @@ export class Account {
     const attachments = this.#lines.contract.addons
       .map((addon) => this.#asKnownAt(addon.attached).#fees.attachment(addon))
       .filter((draft) => draft !== null);
-    const changes = this.#quantityChanges().filter((change) => !isCredit(change));
+    const changes = [...this.#quantityChanges(), ...this.#moves()].filter(
+      (change) => !isCredit(change),
+    );
     const drafts = [...this.#cycles(), ...attachments, ...changes];
     return this.#untilCancelled(drafts).sort((left, right) => left.drafted - right.drafted);
   }
@@ -73,8 +76,31 @@ export class Account {
           cycles.filter(({ drafted }) => drafted <= change.at),
         ),
       )
-      .filter((draft) => draft !== null && Number(draft.rows[0]!.amount) !== 0)
-      .map((draft) => draft!);
+      .filter((draft) => draft !== null)
+      .filter((draft) => !sumOf(draft).isZero());
+  }
+
+  /** What changes of the plan within a period charge, less what they give back. */
+  #moves(): Draft[] {
+    const { moves, prorated } = this.#lines.contract;
+    const drafts: Draft[] = [];
+    if (moves.length === 0) return drafts;
+    const cycles = this.#cycles();
+    for (const move of moves) {
+      const { at, asked, restarts } = move;
+      if (at > asked || at < this.#lines.life.start) continue;
+      const known = this.#asKnownAt(at);
+      const bills = [...cycles, ...drafts].filter(({ drafted }) => drafted <= at);
+      const isProrated = move.prorated ?? prorated;
+      const period = known.#lines.periodAt(at);
+      const begun = restarts ? known.#fees.advanceRows(period) : known.#fees.begun(at);
+      const rows = [
+        ...(isProrated ? this.#asKnownAt(at - 1).#fees.unserved(at, bills) : []),
+        ...(isProrated || restarts ? begun : []),
+      ];
+      drafts.push({ reason: 'SUBSCRIPTION_UPDATE', period, drafted: at, issued: at, rows });
+    }
+    return drafts.filter((draft) => !sumOf(draft).isZero());
   }
 
   /** The opening, then the invoices of each period, each as far as the pauses were known when it was drafted. */
@@ -91,6 +117,7 @@ export class Account {
       const known = this.#asKnownAt(drafted);
       const [period, next] = known.periods.slice(index, index + 2);
       const advances = next === undefined || next.restarts ? [] : known.#fees.advanceRows(next);
+      if (period!.cutBy !== null) return [known.#closing(period!, 'PRORATION', drafted, [])];
       const cycle = known.#closing(period!, 'SUBSCRIPTION_CYCLE', drafted, advances);
       if (next?.restarts !== true) return [cycle];
       const { start } = next;
@@ -108,7 +135,7 @@ export class Account {
     const usage = this.#usage.usageRows(period);
     return {
       ...{ reason, period, drafted },
-      issued: usage.length > 0 ? Math.max(drafted, period.end + GRACE_MS) : drafted,
+      issued: Math.max(drafted, period.end + GRACE_MS),
       rows: [...advances, ...this.#fees.arrearRows(period), ...usage],
     };
   }
@@ -139,21 +166,25 @@ export class Account {
     return this.#fees.returned(fees, unused, Math.max(at, asked), prorated, bills);
   }
 
-  /** The account without the pauses that begin after an instant, and cancellations that are asked for after it. */
+  /** The account without pauses, changes of the plan and cancellations of which an instant does not know. */
   #asKnownAt(instant: number): Account {
-    const { pauses, cancelled } = this.#sold;
+    const { pauses, moves, cancelled } = this.#sold;
     const begun = pauses.filter(({ start }) => start <= instant);
+    const moved = moves.filter(({ at }) => at <= Math.max(instant, this.#lines.life.start));
     const isPlanned = cancelled !== null && cancelled.type !== 'immediate';
     const planned = isPlanned && cancelled.asked <= instant ? cancelled.at : Infinity;
-    return begun.length === pauses.length && planned === this.#planned
+    const knowsAll = begun.length === pauses.length && moved.length === moves.length;
+    return knowsAll && planned === this.#planned
       ? this
-      : new Account({ ...this.#sold, pauses: begun }, this.#uses, planned);
+      : new Account({ ...this.#sold, pauses: begun, moves: moved }, this.#uses, planned);
   }
 }
 
-const isCredit = ({ rows }: Draft): boolean => Number(rows[0]!.amount) < 0;
+const sumOf = ({ rows }: Draft): Decimal => total(rows.map(({ amount }) => new Decimal(amount)));
 
-const creditOf = ({ drafted: at, rows }: Draft): Block => ({
-  ...{ at, priority: null, expiry: null },
-  amount: new Decimal(rows[0]!.amount).neg().toFixed(),
+const isCredit = (draft: Draft): boolean => sumOf(draft).lt(0);
+
+const creditOf = (draft: Draft): Block => ({
+  ...{ at: draft.drafted, priority: null, expiry: null },
+  amount: sumOf(draft).neg().toFixed(),
 });

@@ -59,13 +59,14 @@ export class Fees {
   #feeRow(
     fee: Fee,
     { period, reference, cell, service, isLater }: Part,
-    prorated = this.#lines.contract.prorated,
+    prorated = this.#lines.isProrated(period),
   ) {
     const model = modelOf(fee, { isLater });
     const quantity = new Decimal(fee.quantity);
-    // Without prorations a cut period costs as much as a whole one; phases share it by time.
+    // Without prorations a cut period costs as much as a whole one; phases and plans share it by time.
     const start = !prorated && service.start === cell.start ? reference.start : service.start;
-    const end = !prorated && service.end === cell.end ? reference.end : service.end;
+    const isWhole = service.end === cell.end && fee.during?.end !== cell.end;
+    const end = !prorated && isWhole ? reference.end : service.end;
     const amount = rate(model, quantity).times(share({ start, end }, reference, period.added));
     return { ...service, isLater, quantity, amount: this.#lines.round(amount) };
   }
@@ -99,9 +100,8 @@ export class Fees {
     const [before, after] = this.#lines.contract.fees.filter((fee) => fee.name === name);
     if (!before!.advance) return null;
     const period = this.#lines.periodAt(at);
-    const billed = bills.flatMap((one) => one.rows);
-    const untaxed = billed.map((row) => ({ ...row, net: new Decimal(row.amount), tax: zero }));
-    const credit = this.#returnedOf(before!, period, { start: at, end: Infinity }, untaxed);
+    const unused = { start: at, end: Infinity };
+    const credit = this.#returnedOf(before!, period, unused, untaxed(bills));
     const charges = this.#lines
       .parts(after!, period)
       .map((part) => this.#feeRow(after!, part, true));
@@ -110,6 +110,36 @@ export class Fees {
       .toFixed();
     const row = { name, kind: 'base', start: at, end: period.end, quantity: null, amount } as const;
     return { reason: 'SUBSCRIPTION_UPDATE', period, drafted: at, issued: at, rows: [row] };
+  }
+
+  /** The advances of the running plan that a change of it gives back, as rows; without discounts and taxes. */
+  unserved(at: number, bills: readonly Pick<Draft, 'rows'>[]): Row[] {
+    const period = this.#lines.periodAt(at);
+    const rows = untaxed(bills);
+    return this.#lines.contract.fees
+      .filter(({ advance, during }) => advance && isAt(during, at))
+      .flatMap((fee) =>
+        this.#credits(fee, period, { start: at, end: Infinity }, rows).map(
+          ({ credit, start, end }) => ({
+            ...{ name: fee.name, kind: 'credit' as const, start, end },
+            ...{ quantity: null, amount: credit.neg().toFixed() },
+          }),
+        ),
+      );
+  }
+
+  /** The advances of a plan for the rest of the period in which it begins, one row for each cell. */
+  begun(at: number): Row[] {
+    const period = this.#lines.periodAt(at);
+    return this.#lines.contract.fees
+      .filter(({ advance, during }) => advance && isAt(during, at))
+      .flatMap((fee) =>
+        this.#lines.parts(fee, period).map((part): Row => {
+          const { start, end, quantity, amount } = this.#feeRow(fee, part, true);
+          const texts = { quantity: quantity.toFixed(), amount: amount.toFixed() };
+          return { name: fee.name, kind: 'base', start, end, ...texts };
+        }),
+      );
   }
 
   /** What is credited for the advances of an addon that ends before them. */
@@ -149,33 +179,43 @@ export class Fees {
 
   /** Of one fee: its price for the time, as far as it was charged, with the tax on it. */
   #returnedOf(fee: Fee, period: Lived, unused: Time, rows: readonly BilledRow[]): Decimal {
+    const credits = this.#credits(fee, period, unused, rows);
+    return total(credits.map(({ credit, tax }) => credit.plus(tax)));
+  }
+
+  #credits(fee: Fee, period: Lived, unused: Time, rows: readonly BilledRow[]) {
     const cells = cellsOf(period, fee);
     const isOne = this.#lines.contract.grouped && cells.length > 1;
     const earlier = this.#lines.contract.pauses.filter(({ start }) => start <= period.start);
-    return total(
-      cells.map(({ reference, cell }) => {
-        const served = active(cell, earlier)[0];
-        const rest = served === undefined ? null : cut(served, unused);
-        if (rest === null) return zero;
-        const around = isOne ? period : cell;
-        const charged = rows.filter(
-          ({ name, start }) => name === fee.name && start >= around.start && start < around.end,
-        );
-        const gross = total(charged.map(({ amount }) => new Decimal(amount)));
-        const net = total(charged.map((row) => row.net));
-        if (gross.isZero()) return zero;
-        const part = rate(fee.model, new Decimal(fee.quantity))
-          .times(share(rest, reference, period.added))
-          .times(net)
-          .div(gross);
-        const credit = Decimal.min(this.#lines.round(part), net);
-        if (credit.isZero()) return zero;
-        const tax = total(charged.map((row) => row.tax));
-        return credit.plus(credit.eq(net) ? tax : this.#lines.round(tax.times(credit).div(net)));
-      }),
-    );
+    return cells.flatMap(({ reference, cell }) => {
+      const served = active(cell, earlier)[0];
+      const rest = served === undefined ? null : cut(served, unused);
+      if (rest === null) return [];
+      const around = isOne ? period : cell;
+      const charged = rows.filter(
+        ({ name, start }) => name === fee.name && start >= around.start && start < around.end,
+      );
+      const gross = total(charged.map(({ amount }) => new Decimal(amount)));
+      const net = total(charged.map((row) => row.net));
+      if (gross.isZero()) return [];
+      const part = rate(fee.model, new Decimal(fee.quantity))
+        .times(share(rest, reference, period.added))
+        .times(net)
+        .div(gross);
+      const credit = Decimal.min(this.#lines.round(part), net);
+      if (credit.isZero()) return [];
+      const taxes = total(charged.map((row) => row.tax));
+      const tax = credit.eq(net) ? taxes : this.#lines.round(taxes.times(credit).div(net));
+      return [{ ...rest, credit, tax }];
+    });
   }
 }
+
+const untaxed = (bills: readonly Pick<Draft, 'rows'>[]): BilledRow[] =>
+  bills
+    .flatMap(({ rows }) => rows)
+    .filter(({ kind }) => kind === 'base')
+    .map((row) => ({ ...row, net: new Decimal(row.amount), tax: zero }));
 
 const isAt = (during: Time | null, at: number): boolean =>
   during === null || (during.start <= at && at < during.end);

@@ -1,4 +1,4 @@
-import type { Cadence, Contract, Pause } from './contract.ts';
+import type { Cadence, Contract, Pause, PlanMove } from './contract.ts';
 import {
   boundary,
   calendarAnchor,
@@ -20,6 +20,8 @@ export interface Lived extends Time {
   readonly shadow: Time;
   /** It begins with a resumption after the end of the period before, so its advances are billed by themselves. */
   readonly restarts: boolean;
+  /** The change of the plan that cuts it. */
+  readonly cutBy: PlanMove | null;
   /** When it is billed. */
   readonly closed: number;
 }
@@ -59,7 +61,7 @@ export function firstClock(contract: Contract): Clock {
 
 /** Up to the end of the contract; without an end, one period more than it is watched. */
 export function livedPeriods(contract: Contract): Lived[] {
-  const { cycle, zone, unit, count, pauses } = contract;
+  const { cycle, zone, unit, count, pauses, moves } = contract;
   const life = lifeOf(contract);
   const original = firstClock(contract);
   const lived: Lived[] = [];
@@ -75,11 +77,15 @@ export function livedPeriods(contract: Contract): Lived[] {
           added.push(pause);
           end += length(pause);
         }
-    end = Math.min(end, life.end);
-    const shadow = { ...cellAt(original, unit, count, shadowStart), start: shadowStart };
+    const move = moves.find((one) => one.restarts && one.at > at && one.at <= end);
+    const cutBy = move !== undefined && move.at < end ? move : null;
+    end = Math.min(end, move?.at ?? end, life.end);
+    const shadow = moves.some(({ restarts }) => restarts)
+      ? { start: at, end }
+      : { ...cellAt(original, unit, count, shadowStart), start: shadowStart };
     const around = pauses.find((pause) => pause.start < end && pause.end > end);
     lived.push({
-      ...{ start: at, end, clock, added, shadow, restarts },
+      ...{ start: at, end, clock, added, shadow, restarts, cutBy },
       closed: around?.end ?? end,
     });
     const isAway = around !== undefined && around.start <= at;
@@ -87,8 +93,8 @@ export function livedPeriods(contract: Contract): Lived[] {
     const rest = pauses.find((pause) => pause.start === end);
     restarts = rest !== undefined;
     at = rest?.end ?? end;
-    if (cycle === 'anniversary' && (rest !== undefined || added.length > 0))
-      clock = clockAt(zone, at);
+    const isMoved = rest !== undefined || added.length > 0 || move !== undefined;
+    if (cycle === 'anniversary' && isMoved) clock = clockAt(zone, at);
   }
   return lived;
 }

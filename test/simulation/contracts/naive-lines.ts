@@ -43,13 +43,18 @@ export class Lines {
 
   constructor(contract: Contract) {
     this.periods = livedPeriods(contract);
-    this.contract = withChanges(withAddons(inCurrency(contract), this.periods));
+    this.contract = withChanges(withAddons(withMoves(inCurrency(contract)), this.periods));
     this.clock = firstClock(contract);
     this.life = lifeOf(contract);
   }
 
   round(value: Decimal): Decimal {
     return value.toDecimalPlaces(this.contract.currency === 'jpy' ? 0 : 2, Decimal.ROUND_HALF_UP);
+  }
+
+  /** Whether parts of a period cost parts; the change of the plan that cuts it says that for it. */
+  isProrated({ cutBy }: Lived): boolean {
+    return cutBy?.prorated ?? this.contract.prorated;
   }
 
   findPeriodAt(at: number): Lived | undefined {
@@ -109,6 +114,24 @@ export class Lines {
         amount: total(group.map(({ amount }) => amount)).toFixed(),
       }));
   }
+}
+
+/** The lines of each plan, in its time. Those of another cadence come with the first plan only. */
+function withMoves(contract: Contract): Contract {
+  const { unit, count, moves } = contract;
+  if (moves.length === 0) return contract;
+  const sold = <Sold extends Line>(lines: readonly Sold[], index: number): Sold[] =>
+    lines
+      .filter((line) => index === 0 || (line.unit === unit && line.count === count))
+      .map((line) => ({
+        ...line,
+        during: { start: moves[index - 1]?.at ?? -Infinity, end: moves[index]?.at ?? Infinity },
+      }));
+  return {
+    ...contract,
+    fees: [contract, ...moves].flatMap(({ fees }, index) => sold(fees, index)),
+    services: [contract, ...moves].flatMap(({ services }, index) => sold(services, index)),
+  };
 }
 
 /** The lines of the addons among the others. */

@@ -157,7 +157,7 @@ export class Usage {
   #limit(service: Service, { cell, reference, period }: Part): Decimal {
     const { limit, reset } = service.free!;
     const whole = new Decimal(limit);
-    if (!this.#lines.contract.prorated || reset === 'NEVER') return whole;
+    if (!this.#lines.isProrated(period) || reset === 'NEVER') return whole;
     if (reset !== null && roughDays(reset) < roughDays(service.unit, service.count)) return whole;
     return whole
       .times(share(cell, reference, period.added))
@@ -191,7 +191,8 @@ export class Usage {
       return { ...base, amount, term: outcome };
     }
     const isPerWindow = commitment.windowed || (duration > 0 && duration < own);
-    const { prorated, pauses } = this.#lines.contract;
+    const { pauses } = this.#lines.contract;
+    const prorated = this.#lines.isProrated(part.period);
     const isClocked = commitment.windowed && service.bucket?.size !== 'MONTH';
     const terms = (
       isPerWindow ? this.#inDuration(service, part, rated) : [{ window: part.reference, amount }]
@@ -206,7 +207,7 @@ export class Usage {
           ? promised.times(time).div(whole)
           : isPerWindow
             ? promised
-            : promised.times(this.#charged(part));
+            : promised.times(this.#charged(service, part));
         return committed(amount, promise, zero, commitment, commitment.trueUp);
       });
     return {
@@ -217,9 +218,10 @@ export class Usage {
   }
 
   /** Without prorations a cut period counts as a whole one; only phases and other lines share it by time. */
-  #charged({ sold, cell, reference, period }: Part): Decimal {
+  #charged({ during }: Service, { sold, cell, reference, period }: Part): Decimal {
     const start = sold.start === cell.start ? reference.start : sold.start;
-    const end = sold.end === cell.end ? reference.end : sold.end;
+    const isWhole = sold.end === cell.end && during?.end !== cell.end;
+    const end = isWhole ? reference.end : sold.end;
     return share({ start, end }, reference, period.added);
   }
 
@@ -342,8 +344,8 @@ export class Usage {
 
   /** The share of its commitment that a period has: that of the time in which it is active. */
   #stub(period: Lived): Decimal {
-    const { unit, count, prorated, pauses } = this.#lines.contract;
-    if (!prorated) return new Decimal(1);
+    const { unit, count, pauses } = this.#lines.contract;
+    if (!this.#lines.isProrated(period)) return new Decimal(1);
     const whole = cellAt(period.clock, unit, count, period.start);
     const served = total(active(period, pauses).map(({ start, end }) => new Decimal(end - start)));
     return served.div(whole.end - whole.start);

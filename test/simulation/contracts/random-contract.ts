@@ -14,6 +14,7 @@ import {
 } from './contract.ts';
 import { Account } from './naive-contract.ts';
 import { DAY, UNITS, cadence, randomModel } from './random-offer.ts';
+import { withMoves } from './random-moves.ts';
 import { withChanges, withEnd, withTraits } from './random-traits.ts';
 
 const ZONES = [
@@ -33,6 +34,7 @@ export function randomContract(random: Random, kind: Kind): Contract {
   const traits = traitsOf(random, kind);
   const plain = plainContract(random, kind, traits);
   if (kind === 'ends') return withEnd(random, plain);
+  if (kind === 'plans') return withMoves(random, plain);
   return kind === 'changes' ? withChanges(random, plain) : withTraits(random, plain, traits);
 }
 
@@ -48,17 +50,16 @@ function traitsOf(random: Random, kind: Kind): ReadonlySet<Trait> {
 const NOT_CONVERTED: readonly Trait[] = ['units', 'grants', 'addons', 'pauses'];
 
 const NOTHING_MORE = {
-  ...{ pauses: [], changes: [], addons: [], grants: [], grantsOfPlan: false },
+  ...{ pauses: [], changes: [], moves: [], addons: [], grants: [], grantsOfPlan: false },
   ...{ inUnits: false, members: [], isDelegated: false, trial: 0, cancelled: null },
 };
 
 function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): Contract {
   const isWindows = traits.has('windows');
   // Only a contract that runs through has phases here.
-  const canBePhased =
-    kind !== 'ends' && kind !== 'changes' && !traits.has('pauses') && !traits.has('addons');
-  const isFiat =
-    kind === 'ends' || kind === 'changes' || NOT_CONVERTED.some((trait) => traits.has(trait));
+  const runsThrough = kind !== 'ends' && kind !== 'changes' && kind !== 'plans';
+  const canBePhased = runsThrough && !traits.has('pauses') && !traits.has('addons');
+  const isFiat = !runsThrough || NOT_CONVERTED.some((trait) => traits.has(trait));
   const zone = random.pick(ZONES);
   const local = randomLocal(random);
   const start = luxonInstant(zone, local);
@@ -187,8 +188,10 @@ const LONGER = { '6HOUR': 'DAILY', DAY: 'WEEKLY', WEEK: 'MONTHLY', MONTH: 'QUART
 export function randomUses(random: Random, contract: Contract): Use[] {
   const { periods } = new Account(contract, []);
   const last = (periods[contract.periods] ?? periods.at(-1)!).end;
-  const services = [...contract.services, ...contract.addons.flatMap((addon) => addon.services)];
-  return services.flatMap(({ name }) =>
+  const services = [contract, ...contract.addons, ...contract.moves].flatMap(
+    (offer) => offer.services,
+  );
+  return [...new Set(services.map(({ name }) => name))].flatMap((name) =>
     Array.from({ length: random.below(20) }, (): Use => {
       const at = random.chance(0.25)
         ? random.pick(periods).start - random.pick([0, 1])

@@ -4,13 +4,12 @@ import {
   FACTOR,
   PRICE_UNITS,
   type Contract,
-  type Fee,
   type Grant,
-  type Model,
   type Service,
   type Use,
 } from './contract.ts';
 import { iso } from './naive-calendar.ts';
+import { Metered, each, ok, overrideOf, sellFee } from './sell-offer.ts';
 
 /** Sells the contract to a new customer: its catalog, what was paid ahead, and its usage, which is already counted. */
 export async function signContract(
@@ -22,23 +21,20 @@ export async function signContract(
   const { catalog, api, usage } = world;
   const plan = await catalog.plan();
   const fees = await each(contract.fees, (fee) => sellFee(world, plan, contract, fee));
-  const meters = new Map<string, { id: string }>();
-  const sell = async (service: Service, owner: Owner) => {
-    const meter = await catalog.meter(
-      { type: service.max ? 'MAX' : 'SUM', field: 'v' },
-      { name: service.name },
-    );
-    meters.set(service.name, meter);
-    if (service.free !== null) await grant(world, owner, meter, service.free);
-    return await sellService(world, owner, meter, contract, service);
-  };
-  const services = await each(contract.services, (service) => sell(service, plan));
+  const metered = new Metered(world, contract);
+  const services = await each(contract.services, (service) => metered.sell(service, plan));
+  const targets = await each(contract.moves, async (move) => {
+    const target = await catalog.plan();
+    await each(move.fees, (fee) => sellFee(world, target, contract, fee));
+    await each(move.services, (service) => metered.sell(service, target));
+    return target;
+  });
   const addons = await each(contract.addons, async (addon, index) => {
     const code = `${name}-addon-${index}`;
     const { id } = await ok(world, '/addons', { name: code, lookup_key: code });
     const owner = { id, entity_type: 'ADDON' };
     await each(addon.fees, (fee) => sellFee(world, owner, contract, fee));
-    await each(addon.services, (service) => sell(service, owner));
+    await each(addon.services, (service) => metered.sell(service, owner));
     return owner;
   });
   await completeBackfills(api.pool);
@@ -73,11 +69,11 @@ export async function signContract(
             ? { cadence: 'forever' }
             : { cadence: 'repeated', duration_in_periods: off.periods }),
         });
-  for (const service of meters.keys()) {
+  for (const [service, meter] of metered.meters) {
     for (const [by, user] of [customer, ...others].entries()) {
       const own = uses.filter((use) => use.service === service && use.by === by);
       const events = own.map(({ at, value }) => ({ at: iso(at), value }));
-      if (events.length > 0) await usage.useAll(meters.get(service)!, user, events);
+      if (events.length > 0) await usage.useAll(meter, user, events);
     }
   }
   const seats = contract.fees.map(({ quantity }, index) => ({
@@ -113,8 +109,10 @@ export async function signContract(
         }),
     ...(contract.phase === null ? {} : { phases: phasesOf(contract, fees, services) }),
   });
-  return { customer, subscription, others, addons };
+  return { customer, subscription, others, addons, plans: [plan, ...targets] };
 }
+
+export type Signed = Awaited<ReturnType<typeof signContract>>;
 
 function familyOf(
   { isDelegated, members }: Contract,
@@ -195,97 +193,6 @@ const committed = ({
   ...(duration === null ? {} : { commitment_duration: duration }),
 });
 
-function termsOf(model: Model): object {
-  switch (model.kind) {
-    case 'flat':
-      return { billing_model: 'FLAT_FEE', amount: model.each };
-    case 'package':
-      return {
-        ...{ billing_model: 'PACKAGE', amount: model.each },
-        transform_quantity: { divide_by: model.size, round: 'up' },
-      };
-    default:
-      return {
-        ...{ billing_model: 'TIERED', tier_mode: model.kind.toUpperCase() },
-        tiers: model.tiers.map(({ upTo, each: unit_amount, flat }) => ({
-          ...{ up_to: upTo, unit_amount, flat_amount: flat },
-        })),
-      };
-  }
-}
-
-/** The terms of a new price, in the currency of the contract or in its price unit. */
-function pricedBy(model: Model, { currency, inUnits }: Contract): object {
-  if (!inUnits || currency === 'crx') return termsOf(model);
-  const { amount, tiers, ...terms } = termsOf(model) as { amount?: string; tiers?: object[] };
-  const config = amount === undefined ? { price_unit_tiers: tiers } : { amount };
-  return {
-    ...terms,
-    price_unit_type: 'CUSTOM',
-    price_unit_config: { price_unit: PRICE_UNITS[currency].code, ...config },
-  };
-}
-
-function overrideOf(model: Model, inUnits: boolean): object {
-  if (!inUnits) return termsOf(model);
-  const { amount, tiers, ...terms } = termsOf(model) as { amount?: string; tiers?: object[] };
-  return {
-    ...terms,
-    ...(amount === undefined ? { price_unit_tiers: tiers } : { price_unit_amount: amount }),
-  };
-}
-
-/** A plan, or an addon. */
-interface Owner {
-  readonly id: string;
-  readonly entity_type?: string;
-}
-
-/** What the prices of a plan or an addon have in common. */
-export const priceOf = (
-  { id, entity_type = 'PLAN' }: Owner,
-  currency: string,
-  type: 'FIXED' | 'USAGE',
-) => ({ entity_type, entity_id: id, type, price_unit_type: 'FIAT', currency });
-
-const sellFee = (world: BillingWorld, plan: Owner, contract: Contract, fee: Fee) =>
-  ok(world, '/prices', {
-    ...priceOf(plan, contract.currency, 'FIXED'),
-    ...{ billing_period: fee.unit, billing_period_count: fee.count, display_name: fee.name },
-    invoice_cadence: fee.advance ? 'ADVANCE' : 'ARREAR',
-    ...pricedBy(fee.model, contract),
-  });
-
-const sellService = (
-  world: BillingWorld,
-  plan: Owner,
-  meter: { id: string },
-  contract: Contract,
-  service: Service,
-) =>
-  ok(world, '/prices', {
-    ...priceOf(plan, contract.currency, 'USAGE'),
-    ...{ billing_period: service.unit, billing_period_count: service.count },
-    ...{ display_name: service.name, meter_id: meter.id, invoice_cadence: 'ARREAR' },
-    ...(service.bucket === null ? {} : { bucket_size: service.bucket.size }),
-    ...pricedBy(service.model, contract),
-  });
-
-async function grant(
-  world: BillingWorld,
-  plan: Owner,
-  meter: { id: string },
-  { limit, reset }: NonNullable<Service['free']>,
-): Promise<void> {
-  const feature = await ok(world, '/features', {
-    ...{ name: 'Free', lookup_key: meter.id, type: 'metered', meter_id: meter.id },
-  });
-  await ok(world, '/entitlements', {
-    ...{ plan_id: plan.id, feature_id: feature.id, feature_type: 'metered', usage_limit: limit },
-    ...(reset === null ? {} : { usage_reset_period: reset }),
-  });
-}
-
 const taxCustomer = (
   world: BillingWorld,
   { id }: { id: string },
@@ -329,20 +236,4 @@ export async function offerPriceUnits(world: BillingWorld): Promise<void> {
     await ok(world, '/prices/units', {
       ...{ name: code, code, symbol: '¤', base_currency, conversion_rate: rate },
     });
-}
-
-/** The body of the answer; fails if the request is refused. */
-export async function ok(world: BillingWorld, path: string, body: object): Promise<any> {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
-async function each<Value, Result>(
-  values: readonly Value[],
-  work: (value: Value, index: number) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const [index, value] of values.entries()) results.push(await work(value, index));
-  return results;
 }
