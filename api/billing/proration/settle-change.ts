@@ -71,23 +71,23 @@ export async function settleChange(
   const target = targetOfChange(operation);
   const settlement = await settlementOf(db, scope, subscription.currency);
   const context = { deps, sources, target, settlement, at, user_id };
-  const separate = built(context, rated);
+  const charged = rated.filter(({ billed }) => billed === null);
+  const charges = built(context, charged);
+  const nets = netsOf(context, rated, charges);
   const isDiscounted =
-    separate.coupon_applications.length > 0 ||
+    charges.coupon_applications.length > 0 ||
     rated.some(({ billed }) => billed !== null && billed.billed.lt(billed.gross));
-  const merged = isDiscounted ? rated : netted(rated);
-  const shown = isDiscounted ? separate : built(context, merged);
+  const shown = built(context, isDiscounted ? rated : netted(rated));
   const customer = sources.customers.get(payerOf(subscription))!;
   const currency = settlement?.currency ?? subscription.currency;
   const change = { operation, changed: rated, customer, currency };
-  const { action } = settleRows(shown.lines.map((line) => ({ amount: netOf(line) })));
-  const charged = rated.filter(({ billed }) => billed === null);
-  const charges = built(context, charged);
-  const rows = rowsOfLines(context, rated, charged, { separate, charges });
+  const settledNets = isDiscounted ? nets : shown.lines.map(netOf);
+  const { action } = settleRows(settledNets.map((amount) => ({ amount })));
+  const rows = rowsOfLines(context, rated, charged, { nets, charges });
   if (action === 'invoice') {
     return { ...change, rows, invoice: invoiceOf(context, shown.lines), credit: ZERO };
   }
-  const credit = creditOf(context, rated, separate, charges);
+  const credit = creditOf(context, rated, nets, charges);
   return { ...change, rows, invoice: null, credit };
 }
 
@@ -158,25 +158,39 @@ function rowsOfLines(
   context: Context,
   rated: readonly ChangedRow[],
   charged: readonly ChangedRow[],
-  money: { readonly separate: Built; readonly charges: Built },
+  money: { readonly nets: readonly Decimal[]; readonly charges: Built },
 ): ChangeRow[] {
   const { settlement } = context;
-  if (settlement === null) return changeRowsOf(rated, money.separate.lines, money.charges);
+  if (settlement === null) return changeRowsOf(rated, money.nets, money.charges);
   const own = { ...context, settlement: null, tax_currency: settlement.currency };
-  return changeRowsOf(rated, built(own, rated).lines, built(own, charged));
+  const charges = built(own, charged);
+  return changeRowsOf(rated, netsOf(own, rated, charges), charges);
 }
 
 type Built = ReturnType<typeof built>;
 
+/**
+ * The net of each row. The charges are discounted by themselves: a change that gives back more than it charges makes
+ * no invoice whose discounts would be capped (billing 5.3, 7.3).
+ */
+function netsOf(context: Context, rated: readonly ChangedRow[], charges: Built): Decimal[] {
+  const credits = built(
+    context,
+    rated.filter(({ billed }) => billed !== null),
+  );
+  const [charged, credited] = [[...charges.lines], [...credits.lines]];
+  return rated.map(({ billed }) => netOf((billed === null ? charged : credited).shift()!));
+}
+
 function changeRowsOf(
   rated: readonly ChangedRow[],
-  lines: readonly InvoiceLineRecord[],
+  nets: readonly Decimal[],
   charges: Built,
 ): ChangeRow[] {
   const taxed = sum(charges.lines.map(netOf));
   const exclusive = decimal(charges.tax_summary.exclusive_tax);
   return rated.map(({ line, rated: row, billed, returnedTax }, index) => {
-    const net = netOf(lines[index]!);
+    const net = nets[index]!;
     const isTaxed = billed === null && taxed.gt(0);
     const tax = isTaxed ? exclusive.times(net).div(taxed) : returnedTax.neg();
     return {
@@ -233,10 +247,10 @@ function invoiceOf(context: Context, lines: readonly InvoiceLineRecord[]) {
 function creditOf(
   { settlement, target }: Context,
   rated: readonly ChangedRow[],
-  separate: Built,
+  nets: readonly Decimal[],
   charges: Built,
 ): Decimal {
-  const net = sum(separate.lines.map(netOf));
+  const net = sum([...nets]);
   const returned = sum(
     rated.map(({ line, returnedTax }) =>
       settlement !== null && line.currency === settlement.custom.code

@@ -131,6 +131,32 @@ describe('now', () => {
     expect(wallets).toMatchObject([{ balance: '33.34' }]);
   });
 
+  test.each([
+    ['the charge as large as the credit', '50', '16.67'],
+    ['the charge larger than the credit', '80', '6.67'],
+  ])(
+    'a coupon discounts what the change charges, whatever it credits: %s (billing 5.3)',
+    async (_, after, amount) => {
+      const { catalog, api } = world;
+      const [from, to] = [await catalog.plan('Before'), await catalog.plan('After')];
+      await catalog.fixed(from, '100');
+      await catalog.fixed(to, after);
+      const { body: coupon } = await api.post('/v1/coupons', {
+        ...{ name: 'half', type: 'percentage', percentage_off: '50', cadence: 'forever' },
+      });
+      const subscription = await catalog.subscribe(await catalog.customer(), from, {
+        start_date: day('2026-04-01'),
+        coupons: [coupon.id],
+      });
+      const body = { target_plan_id: to.id, proration_behavior: 'create_prorations' };
+      const expected = [{ action: 'wallet_credit', amount }];
+      const { body: shown } = await change(subscription, 'preview', body);
+      expect(shown.changed_resources.invoices).toMatchObject(expected);
+      const { body: done } = await change(subscription, 'execute', body);
+      expect(done.changed_resources.invoices).toMatchObject(expected);
+    },
+  );
+
   test('notifies of the plan, and not of an end', async () => {
     const { subscription, from, to } = await subscribed();
     await change(subscription, 'execute', { target_plan_id: to.id, proration_behavior: 'none' });
