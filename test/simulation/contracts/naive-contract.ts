@@ -4,8 +4,8 @@ import { Fees } from './naive-fees.ts';
 import { grantedBlocks } from './naive-grants.ts';
 import type { Lived } from './naive-life.ts';
 import { Lines } from './naive-lines.ts';
-import { total } from './naive-rating.ts';
-import { settle, type Settlement } from './naive-settlement.ts';
+import { positive, total, zero } from './naive-rating.ts';
+import { billing, settle, type Settlement } from './naive-settlement.ts';
 import { Usage } from './naive-usage.ts';
 
 /** Drafts of usage are final so long after their period. */
@@ -48,7 +48,8 @@ export class Account {
       ...addons.flatMap((addon) =>
         this.#asKnownAt(addon.detached?.at ?? 0).#fees.detachment(addon, bills),
       ),
-      ...[...this.#quantityChanges(), ...this.#moves()].filter(isCredit).map(creditOf),
+      ...this.#quantityChanges().filter(isCredit).map(creditOf),
+      ...this.#moves().blocks,
       ...this.#cancelled(bills),
     ]);
   }
@@ -58,10 +59,8 @@ export class Account {
     const attachments = this.#lines.contract.addons
       .map((addon) => this.#asKnownAt(addon.attached).#fees.attachment(addon))
       .filter((draft) => draft !== null);
-    const changes = [...this.#quantityChanges(), ...this.#moves()].filter(
-      (change) => !isCredit(change),
-    );
-    const drafts = [...this.#cycles(), ...attachments, ...changes];
+    const changes = this.#quantityChanges().filter((change) => !isCredit(change));
+    const drafts = [...this.#cycles(), ...attachments, ...changes, ...this.#moves().drafts];
     return this.#untilCancelled(drafts).sort((left, right) => left.drafted - right.drafted);
   }
 
@@ -80,27 +79,37 @@ export class Account {
       .filter((draft) => !sumOf(draft).isZero());
   }
 
-  /** What changes of the plan within a period charge, less what they give back. */
-  #moves(): Draft[] {
-    const { moves, prorated } = this.#lines.contract;
-    const drafts: Draft[] = [];
-    if (moves.length === 0) return drafts;
-    const cycles = this.#cycles();
-    for (const move of moves) {
-      const { at, asked, restarts } = move;
-      if (at > asked || at < this.#lines.life.start) continue;
+  /** What changes of the plan within a period charge and give back. */
+  #moves(): { readonly drafts: Draft[]; readonly blocks: Block[] } {
+    const { contract, life } = this.#lines;
+    const [drafts, blocks, bills]: [Draft[], Block[], Bill[]] = [[], [], []];
+    const bill = billing(contract, this.periods);
+    if (contract.moves.length > 0) bills.push(...this.#cycles().map(bill));
+    for (const { at, asked, restarts, prorated } of contract.moves) {
+      if (at > asked || at < life.start) continue;
       const known = this.#asKnownAt(at);
-      const bills = [...cycles, ...drafts].filter(({ drafted }) => drafted <= at);
-      const isProrated = move.prorated ?? prorated;
+      const isProrated = prorated ?? contract.prorated;
       const period = known.#lines.periodAt(at);
-      const begun = restarts ? known.#fees.advanceRows(period) : known.#fees.begun(at);
-      const rows = [
-        ...(isProrated ? this.#asKnownAt(at - 1).#fees.unserved(at, bills) : []),
-        ...(isProrated || restarts ? begun : []),
-      ];
-      drafts.push({ reason: 'SUBSCRIPTION_UPDATE', period, drafted: at, issued: at, rows });
+      const begun = restarts ? known.#fees.advanceRows(period, isProrated) : known.#fees.begun(at);
+      const earlier = bills.filter(({ drafted }) => drafted <= at);
+      const unserved = isProrated
+        ? this.#asKnownAt(at - 1).#fees.unserved(at, earlier)
+        : { rows: [], tax: zero };
+      const draft = { reason: 'SUBSCRIPTION_UPDATE' as const, period, drafted: at, issued: at };
+      const charges = bill({ ...draft, rows: isProrated || restarts ? begun : [] });
+      bills.push(charges);
+      const credit = total(unserved.rows.map(({ amount }) => new Decimal(amount))).neg();
+      const net = total(charges.rows.map((row) => row.net)).minus(credit);
+      if (net.gt(0)) drafts.push({ ...draft, rows: [...unserved.rows, ...charges.rows] });
+      if (net.gte(0)) continue;
+      // The exclusive tax of both goes with them.
+      const tax = positive(
+        unserved.tax.minus(charges.total).plus(charges.subtotal).minus(charges.discount),
+      );
+      const amount = this.#lines.round(tax.minus(net)).toFixed();
+      blocks.push({ at, amount, priority: null, expiry: null });
     }
-    return drafts.filter((draft) => !sumOf(draft).isZero());
+    return { drafts, blocks };
   }
 
   /** The opening, then the invoices of each period, each as far as the pauses were known when it was drafted. */

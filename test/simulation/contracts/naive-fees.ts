@@ -24,7 +24,7 @@ export class Fees {
   }
 
   /** Fees of a period that is about to begin; ends of addons in it are not known yet. */
-  advanceRows(period: Lived): Row[] {
+  advanceRows(period: Lived, prorated = this.#lines.isProrated(period)): Row[] {
     return this.#lines.contract.fees
       .filter(({ advance, during }) => advance && isAt(during, period.start))
       .flatMap((fee) => {
@@ -32,7 +32,7 @@ export class Fees {
         return this.#lines.inGroups(
           fee.name,
           'base',
-          parts.map((part) => this.#feeRow(fee, part)),
+          parts.map((part) => this.#feeRow(fee, part, prorated)),
         );
       });
   }
@@ -112,20 +112,25 @@ export class Fees {
     return { reason: 'SUBSCRIPTION_UPDATE', period, drafted: at, issued: at, rows: [row] };
   }
 
-  /** The advances of the running plan that a change of it gives back, as rows; without discounts and taxes. */
-  unserved(at: number, bills: readonly Pick<Draft, 'rows'>[]): Row[] {
+  /** The advances of the running plan that a change of it gives back: rows, and the tax on them. */
+  unserved(at: number, bills: readonly Bill[]): { readonly rows: Row[]; readonly tax: Decimal } {
     const period = this.#lines.periodAt(at);
-    const rows = untaxed(bills);
-    return this.#lines.contract.fees
+    const billed = bills.flatMap(({ rows }) => rows).filter(({ kind }) => kind === 'base');
+    const credits = this.#lines.contract.fees
       .filter(({ advance, during }) => advance && isAt(during, at))
       .flatMap((fee) =>
-        this.#credits(fee, period, { start: at, end: Infinity }, rows).map(
-          ({ credit, start, end }) => ({
-            ...{ name: fee.name, kind: 'credit' as const, start, end },
-            ...{ quantity: null, amount: credit.neg().toFixed() },
-          }),
-        ),
+        this.#credits(fee, period, { start: at, end: Infinity }, billed).map((one) => ({
+          ...one,
+          name: fee.name,
+        })),
       );
+    return {
+      rows: credits.map(({ name, credit, start, end }) => ({
+        ...{ name, kind: 'credit' as const, start, end, quantity: null },
+        amount: credit.neg().toFixed(),
+      })),
+      tax: total(credits.map(({ tax }) => tax)),
+    };
   }
 
   /** The advances of a plan for the rest of the period in which it begins, one row for each cell. */
@@ -214,7 +219,6 @@ export class Fees {
 const untaxed = (bills: readonly Pick<Draft, 'rows'>[]): BilledRow[] =>
   bills
     .flatMap(({ rows }) => rows)
-    .filter(({ kind }) => kind === 'base')
     .map((row) => ({ ...row, net: new Decimal(row.amount), tax: zero }));
 
 const isAt = (during: Time | null, at: number): boolean =>

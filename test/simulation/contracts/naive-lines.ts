@@ -9,7 +9,7 @@ import {
   type Row,
   type Service,
 } from './contract.ts';
-import { cut, type Clock, type Time } from './naive-calendar.ts';
+import { cut, roughDays, type Clock, type Time } from './naive-calendar.ts';
 import {
   active,
   cellsOf,
@@ -116,13 +116,13 @@ export class Lines {
   }
 }
 
-/** The lines of each plan, in its time. Those of another cadence come with the first plan only. */
+/** The lines of each plan, in its time. Those of a shorter cadence come with the first plan only. */
 function withMoves(contract: Contract): Contract {
   const { unit, count, moves } = contract;
   if (moves.length === 0) return contract;
   const sold = <Sold extends Line>(lines: readonly Sold[], index: number): Sold[] =>
     lines
-      .filter((line) => index === 0 || (line.unit === unit && line.count === count))
+      .filter((line) => index === 0 || roughDays(line.unit, line.count) === roughDays(unit, count))
       .map((line) => ({
         ...line,
         during: { start: moves[index - 1]?.at ?? -Infinity, end: moves[index]?.at ?? Infinity },

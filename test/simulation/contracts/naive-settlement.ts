@@ -1,6 +1,6 @@
 import { Decimal } from '../../../domain/money.ts';
 import { FACTOR, type Bill, type Block, type Contract, type Draft, type Row } from './contract.ts';
-import { overlap, type Lived } from './naive-life.ts';
+import { livedPeriods, overlap, type Lived } from './naive-life.ts';
 import { positive, total } from './naive-rating.ts';
 
 /** Credits may pay usage of a period that ended before their expiry for so long after it. */
@@ -31,8 +31,7 @@ export function settle(
     priority: null,
     expiry: null,
   };
-  const until = couponEnd(contract, periods);
-  const bills = drafts.map((draft) => bill(contract, draft, until));
+  const bills = drafts.map(billing(contract, periods));
   const blocks = [
     ...(contract.credits > 0 ? [paidAhead] : []),
     ...credited(bills).map((block) => ({ ...block, amount: inMoney(contract, block.amount) })),
@@ -57,6 +56,12 @@ export function settle(
   };
 }
 
+/** What a draft charges, without the credits that pay it. */
+export function billing(contract: Contract, periods: readonly Lived[]): (draft: Draft) => Bill {
+  const until = couponEnd(contract, periods);
+  return (draft) => bill(contract, draft, until);
+}
+
 const minor = ({ currency }: Contract): number => (currency === 'jpy' ? 0 : 2);
 
 const round = (contract: Contract, value: Decimal): Decimal =>
@@ -68,8 +73,11 @@ function inMoney(contract: Contract, amount: string): string {
 }
 
 /** When the coupon of the contract ends. Periods that are paused from their start to their end do not count. */
-function couponEnd({ off, pauses }: Contract, periods: readonly Lived[]): number {
+function couponEnd(contract: Contract, lived: readonly Lived[]): number {
+  const { off, pauses, moves } = contract;
   if (off === null || off.periods === null) return Infinity;
+  // A new anchor does not move it.
+  const periods = moves.length === 0 ? lived : livedPeriods({ ...contract, moves: [] });
   const counted = periods.filter((period) => overlap(period, pauses) < period.end - period.start);
   return counted[off.periods - 1]?.end ?? Infinity;
 }
@@ -104,9 +112,10 @@ function bill(contract: Contract, draft: Draft, until: number): Bill {
   const { off, taxes } = contract;
   const rows = draft.rows.map((row) => ({ ...row, amount: inMoney(contract, row.amount) }));
   const subtotal = amounts(rows);
+  const eligible = rows.map(({ start, kind }) => start < until && kind !== 'credit');
   const discount = round(
     contract,
-    amounts(rows.filter(({ start }) => start < until))
+    amounts(rows.filter((_, index) => eligible[index]))
       .times(off?.percent ?? 0)
       .div(100),
   );
@@ -123,7 +132,6 @@ function bill(contract: Contract, draft: Draft, until: number): Bill {
   );
   // An invoice without value is skipped: nothing is computed for it.
   const isSkipped = rows.every(({ amount }) => new Decimal(amount).isZero());
-  const eligible = rows.map(({ start }) => start < until);
   const shares = allocated(contract, discount, amountsOf(rows), eligible);
   const nets = rows.map((row, index) => new Decimal(row.amount).minus(shares[index]!));
   return {

@@ -207,7 +207,7 @@ export class Usage {
           ? promised.times(time).div(whole)
           : isPerWindow
             ? promised
-            : promised.times(this.#charged(service, part));
+            : promised.times(this.#charged(part));
         return committed(amount, promise, zero, commitment, commitment.trueUp);
       });
     return {
@@ -218,10 +218,9 @@ export class Usage {
   }
 
   /** Without prorations a cut period counts as a whole one; only phases and other lines share it by time. */
-  #charged({ during }: Service, { sold, cell, reference, period }: Part): Decimal {
+  #charged({ sold, cell, reference, period }: Part): Decimal {
     const start = sold.start === cell.start ? reference.start : sold.start;
-    const isWhole = sold.end === cell.end && during?.end !== cell.end;
-    const end = isWhole ? reference.end : sold.end;
+    const end = sold.end === cell.end ? reference.end : sold.end;
     return share({ start, end }, reference, period.added);
   }
 

@@ -10,7 +10,7 @@ export function withMoves(random: Random, plain: Contract): Contract {
   const trial = random.chance(0.2) ? 1 + random.below(Math.min(days, 30)) : 0;
   let contract: Contract = {
     ...plain,
-    ...{ trial, off: null, taxes: [] },
+    trial,
     anchor: trial > 0 ? null : plain.anchor,
     end: plain.end === null ? null : plain.end + trial * DAY,
     services: plain.services.map((service) => ({ ...service, ...ofOnePeriod(service) })),
