@@ -6,7 +6,7 @@ export const TRAITS = ['pauses', 'addons', 'grants', 'families', 'units', 'windo
 export type Trait = (typeof TRAITS)[number];
 
 /** Kinds of contracts take turns over the seeds; a mixed one has two or three traits. */
-export const KINDS = ['plain', 'mixed', 'ends', 'changes', 'plans', ...TRAITS] as const;
+export const KINDS = ['plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS] as const;
 export type Kind = (typeof KINDS)[number];
 
 export type Model =
@@ -52,13 +52,22 @@ export interface LineCommitment {
   readonly duration: Unit | null;
 }
 
+/** Usage that is free in each reset window. A limit of null: all of it. */
+export interface Free {
+  readonly limit: number | null;
+  readonly reset: Unit | 'NEVER' | null;
+  readonly isSoft: boolean;
+  /** What the subscription has instead of the limit of the plan, or beside it. */
+  readonly own: { readonly limit: number | null; readonly replaces: boolean } | null;
+}
+
 export interface Service extends Line {
   readonly model: Model;
   readonly later: Model | null;
   /** The greatest value counts, otherwise the sum. */
   readonly max: boolean;
   readonly bucket: { readonly size: Bucket } | null;
-  readonly free: { readonly limit: number; readonly reset: Unit | 'NEVER' | null } | null;
+  readonly free: Free | null;
   readonly commitment: LineCommitment | null;
 }
 
@@ -125,6 +134,8 @@ export interface Addon {
   readonly fees: readonly Fee[];
   readonly services: readonly Service[];
   readonly quantity: number;
+  /** What one unit of it makes free of services of the plan, beside what the plan does. */
+  readonly allowances: readonly { readonly service: string; readonly limit: number | null }[];
   readonly attached: number;
   /** It ends with the period in which it is attached. */
   readonly once: boolean;

@@ -1,6 +1,6 @@
 import { Decimal } from '../../../domain/money.ts';
 import type { Bill, Block, Contract, Draft, Reason, Row, Use } from './contract.ts';
-import { Fees } from './naive-fees.ts';
+import { Fees, isAt } from './naive-fees.ts';
 import { grantedBlocks } from './naive-grants.ts';
 import type { Lived } from './naive-life.ts';
 import { Lines } from './naive-lines.ts';
@@ -56,9 +56,12 @@ export class Account {
 
   /** In order of time. */
   #drafts(): Draft[] {
+    const bill = billing(this.#lines.contract, this.periods);
     const attachments = this.#lines.contract.addons
       .map((addon) => this.#asKnownAt(addon.attached).#fees.attachment(addon))
-      .filter((draft) => draft !== null);
+      .filter((draft) => draft !== null)
+      // What costs nothing in the end makes no invoice.
+      .filter((draft) => !bill(draft).rows.every(({ net }) => net.isZero()));
     const changes = this.#quantityChanges().filter((change) => !isCredit(change));
     const drafts = [...this.#cycles(), ...attachments, ...changes, ...this.#moves().drafts];
     return this.#untilCancelled(drafts).sort((left, right) => left.drafted - right.drafted);
@@ -171,7 +174,7 @@ export class Account {
     const { at, asked, prorated } = cancelled;
     if (this.#lines.findPeriodAt(at)?.start === at) return [];
     const unused = { start: at, end: Infinity };
-    const { fees } = this.#lines.contract;
+    const fees = this.#lines.contract.fees.filter(({ during }) => isAt(during, at));
     return this.#fees.returned(fees, unused, Math.max(at, asked), prorated, bills);
   }
 

@@ -65,7 +65,7 @@ export class Fees {
     const quantity = new Decimal(fee.quantity);
     // Without prorations a cut period costs as much as a whole one; phases and plans share it by time.
     const start = !prorated && service.start === cell.start ? reference.start : service.start;
-    const isWhole = service.end === cell.end && fee.during?.end !== cell.end;
+    const isWhole = service.end === cell.end && period.cutBy === null;
     const end = !prorated && isWhole ? reference.end : service.end;
     const amount = rate(model, quantity).times(share({ start, end }, reference, period.added));
     return { ...service, isLater, quantity, amount: this.#lines.round(amount) };
@@ -221,5 +221,5 @@ const untaxed = (bills: readonly Pick<Draft, 'rows'>[]): BilledRow[] =>
     .flatMap(({ rows }) => rows)
     .map((row) => ({ ...row, net: new Decimal(row.amount), tax: zero }));
 
-const isAt = (during: Time | null, at: number): boolean =>
+export const isAt = (during: Time | null, at: number): boolean =>
   during === null || (during.start <= at && at < during.end);

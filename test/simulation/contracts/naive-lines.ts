@@ -57,6 +57,11 @@ export class Lines {
     return cutBy?.prorated ?? this.contract.prorated;
   }
 
+  /** From its attachment to its end. */
+  timeOf(addon: Addon): Time {
+    return { start: addon.attached, end: endOf(addon, this.periods) };
+  }
+
   findPeriodAt(at: number): Lived | undefined {
     return this.periods.find(({ start, end }) => start <= at && at < end);
   }
@@ -170,7 +175,8 @@ function endOf({ attached, once, detached }: Addon, periods: readonly Lived[]): 
   const at = once ? attached : (detached?.at ?? null);
   if (at === null) return Infinity;
   if (detached?.now) return at;
-  return periods.find(({ start, end }) => start <= at && at < end)!.end;
+  // Periods that no pause has moved yet may end before.
+  return periods.find(({ start, end }) => start <= at && at < end)?.end ?? Infinity;
 }
 
 /** Prices in a price unit are converted when they are made. */

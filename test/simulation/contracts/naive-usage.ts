@@ -131,6 +131,7 @@ export class Usage {
   /** What usage of a time adds to that beyond the free usage of its reset windows. */
   #beyondFree(service: Service, part: Part, inside: Time): Decimal {
     const limit = this.#limit(service, part);
+    if (limit === null) return zero;
     return total(
       this.#resets(service, part, inside).map((uncut) => {
         const window = cut(uncut, this.#lines.life)!;
@@ -154,14 +155,29 @@ export class Usage {
       : this.#grid(reset, part.period, inside);
   }
 
-  #limit(service: Service, { cell, reference, period }: Part): Decimal {
-    const { limit, reset } = service.free!;
-    const whole = new Decimal(limit);
-    if (!this.#lines.isProrated(period) || reset === 'NEVER') return whole;
-    if (reset !== null && roughDays(reset) < roughDays(service.unit, service.count)) return whole;
-    return whole
-      .times(share(cell, reference, period.added))
-      .toDecimalPlaces(0, Decimal.ROUND_HALF_UP);
+  /** The limits of the plan, of the subscription, and of addons in the time of a part; null: unlimited. */
+  #limit({ name, free, ...line }: Service, part: Part): Decimal | null {
+    const { limit, reset, own } = free!;
+    const ofAddons = this.#lines.contract.addons
+      .filter((addon) => cut(this.#lines.timeOf(addon), part.service) !== null)
+      .flatMap(({ allowances, quantity }) =>
+        allowances
+          .filter(({ service }) => service === name)
+          .map((one) => (one.limit === null ? null : one.limit * quantity)),
+      );
+    const sold = [...(own?.replaces ? [] : [limit]), ...ofAddons];
+    const ofSubscription = own === null ? [] : [own.limit];
+    if ([...sold, ...ofSubscription].includes(null)) return null;
+    const sum = (limits: readonly (number | null)[]) =>
+      total(limits.map((one) => new Decimal(one!)));
+    const isShorter =
+      reset !== null && reset !== 'NEVER' && roughDays(reset) < roughDays(line.unit, line.count);
+    const isWhole = !this.#lines.isProrated(part.period) || reset === 'NEVER' || isShorter;
+    const ofPart = isWhole ? new Decimal(1) : share(part.cell, part.reference, part.period.added);
+    return sum(sold)
+      .times(ofPart)
+      .toDecimalPlaces(0, Decimal.ROUND_HALF_UP)
+      .plus(sum(ofSubscription));
   }
 
   /** The unrounded charge of a part, before the commitment of the subscription. */

@@ -15,6 +15,7 @@ import {
 import { Account } from './naive-contract.ts';
 import { DAY, UNITS, cadence, randomModel } from './random-offer.ts';
 import { withMoves } from './random-moves.ts';
+import { withQuotas } from './random-quotas.ts';
 import { withChanges, withEnd, withTraits } from './random-traits.ts';
 
 const ZONES = [
@@ -35,6 +36,7 @@ export function randomContract(random: Random, kind: Kind): Contract {
   const plain = plainContract(random, kind, traits);
   if (kind === 'ends') return withEnd(random, plain);
   if (kind === 'plans') return withMoves(random, plain);
+  if (kind === 'quotas') return withQuotas(random, plain);
   return kind === 'changes' ? withChanges(random, plain) : withTraits(random, plain, traits);
 }
 
@@ -57,7 +59,7 @@ const NOTHING_MORE = {
 function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): Contract {
   const isWindows = traits.has('windows');
   // Only a contract that runs through has phases here.
-  const runsThrough = kind !== 'ends' && kind !== 'changes' && kind !== 'plans';
+  const runsThrough = !(['ends', 'changes', 'plans', 'quotas'] as Kind[]).includes(kind);
   const canBePhased = runsThrough && !traits.has('pauses') && !traits.has('addons');
   const isFiat = !runsThrough || NOT_CONVERTED.some((trait) => traits.has(trait));
   const zone = random.pick(ZONES);
@@ -122,7 +124,7 @@ function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): 
         bucket,
         free:
           !(max && inWindows) && random.chance(isWindows && max ? 0.8 : 0.4)
-            ? { limit: random.below(120), reset: random.pick(RESETS) }
+            ? { limit: random.below(120), reset: random.pick(RESETS), isSoft: false, own: null }
             : null,
         commitment,
       };

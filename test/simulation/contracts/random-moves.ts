@@ -76,7 +76,12 @@ function targetPlan(
       const canBeFree = service.free !== null || !(service.max && service.bucket !== null);
       const free =
         canBeFree && random.chance(0.5)
-          ? { limit: random.below(120), reset: service.free?.reset ?? null }
+          ? {
+              limit: random.below(120),
+              reset: service.free?.reset ?? null,
+              isSoft: false,
+              own: null,
+            }
           : null;
       return { ...service, ...line(), free, commitment: null };
     });

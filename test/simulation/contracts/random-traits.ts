@@ -31,7 +31,7 @@ function unpaused({ pauses }: Contract, at: number): number {
 }
 
 /** One to three pauses, each after the resumption of the one before. */
-function withPauses(random: Random, plain: Contract): Contract {
+export function withPauses(random: Random, plain: Contract): Contract {
   let contract = plain;
   for (let left = 1 + random.below(3); left > 0; left -= 1) {
     const pause = randomPause(random, contract);
@@ -58,7 +58,7 @@ function randomPause(random: Random, contract: Contract): Pause | null {
 }
 
 /** Addons that are attached while the contract runs, most of them detached later. */
-function withAddons(random: Random, plain: Contract): Contract {
+export function withAddons(random: Random, plain: Contract): Contract {
   const { periods } = new Account(plain, []);
   const own = { unit: plain.unit, count: plain.count };
   const until = (periods[plain.periods - 1] ?? periods.at(-1)!).end - GRACE_MS;
@@ -77,7 +77,7 @@ function withAddons(random: Random, plain: Contract): Contract {
     const at = later(attached);
     return {
       ...{ attached, once },
-      quantity: 1 + random.below(4),
+      ...{ quantity: 1 + random.below(4), allowances: [] },
       prorated: random.pick([null, null, true, false]),
       detached: once || random.chance(0.3) || at >= until ? null : { at, now: random.chance(0.6) },
       fees: Array.from({ length: 1 + random.below(2) }, (__, fee): Fee => ({
@@ -159,7 +159,7 @@ export function withEnd(random: Random, plain: Contract): Contract {
     : { ...contract, cancelled: cancellation(random, contract) };
 }
 
-function cancellation(random: Random, contract: Contract): Cancellation {
+export function cancellation(random: Random, contract: Contract): Cancellation {
   const { periods } = new Account(contract, []);
   const first = { start: contract.start, end: periods[0]!.start };
   const lived = [...(contract.trial > 0 ? [first] : []), ...periods.slice(0, contract.periods)];

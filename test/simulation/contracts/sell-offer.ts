@@ -42,7 +42,7 @@ export function overrideOf(model: Model, inUnits: boolean): object {
 }
 
 /** A plan, or an addon. */
-interface Owner {
+export interface Owner {
   readonly id: string;
   readonly entity_type?: string;
 }
@@ -91,7 +91,6 @@ export class Metered {
 
   async sell(service: Service, owner: Owner): Promise<{ id: string }> {
     const meter = await this.#meterOf(service);
-    if (service.free !== null) await this.#grant(owner, meter, service.free);
     return await sellService(this.#world, owner, meter, this.#contract, service);
   }
 
@@ -102,22 +101,26 @@ export class Metered {
     return meter;
   }
 
-  async #grant(
+  /** Free usage of a service; null: it has none. */
+  async entitle(
+    { name, free }: Pick<Service, 'name' | 'free'>,
     { id, entity_type = 'PLAN' }: Owner,
-    meter: { id: string },
-    { limit, reset }: NonNullable<Service['free']>,
-  ): Promise<void> {
-    const feature =
-      this.#features.get(meter.id) ??
-      (await ok(this.#world, '/features', {
-        ...{ name: 'Free', lookup_key: meter.id, type: 'metered', meter_id: meter.id },
-      }));
-    this.#features.set(meter.id, feature);
-    await ok(this.#world, '/entitlements', {
-      ...{ entity_type, entity_id: id, feature_id: feature.id },
+  ): Promise<{ id: string } | null> {
+    if (free === null) return null;
+    const { limit, reset, isSoft } = free;
+    const feature = await this.#featureOf(this.meters.get(name)!);
+    return await ok(this.#world, '/entitlements', {
+      ...{ entity_type, entity_id: id, feature_id: feature.id, is_soft_limit: isSoft },
       ...{ feature_type: 'metered', usage_limit: limit },
       ...(reset === null ? {} : { usage_reset_period: reset }),
     });
+  }
+
+  async #featureOf({ id }: { id: string }): Promise<{ id: string }> {
+    const body = { name: 'Free', lookup_key: id, type: 'metered', meter_id: id };
+    const feature = this.#features.get(id) ?? (await ok(this.#world, '/features', body));
+    this.#features.set(id, feature);
+    return feature;
   }
 }
 

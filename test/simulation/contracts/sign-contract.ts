@@ -23,10 +23,12 @@ export async function signContract(
   const fees = await each(contract.fees, (fee) => sellFee(world, plan, contract, fee));
   const metered = new Metered(world, contract);
   const services = await each(contract.services, (service) => metered.sell(service, plan));
+  const entitlements = await each(contract.services, (service) => metered.entitle(service, plan));
   const targets = await each(contract.moves, async (move) => {
     const target = await catalog.plan();
     await each(move.fees, (fee) => sellFee(world, target, contract, fee));
     await each(move.services, (service) => metered.sell(service, target));
+    await each(move.services, (service) => metered.entitle(service, target));
     return target;
   });
   const addons = await each(contract.addons, async (addon, index) => {
@@ -35,6 +37,10 @@ export async function signContract(
     const owner = { id, entity_type: 'ADDON' };
     await each(addon.fees, (fee) => sellFee(world, owner, contract, fee));
     await each(addon.services, (service) => metered.sell(service, owner));
+    await each(addon.allowances, ({ service, limit }) => {
+      const { name, free } = contract.services.find((one) => one.name === service)!;
+      return metered.entitle({ name, free: { ...free!, limit } }, owner);
+    });
     return owner;
   });
   await completeBackfills(api.pool);
@@ -98,6 +104,11 @@ export async function signContract(
     ...(contract.grants.length === 0 || contract.grantsOfPlan
       ? {}
       : { credit_grants: grants.map((grant) => ({ ...grant, scope: 'SUBSCRIPTION' })) }),
+    override_entitlements: contract.services.flatMap(({ free }, index) =>
+      free?.own?.replaces
+        ? [{ entitlement_id: entitlements[index]!.id, usage_limit: free.own.limit }]
+        : [],
+    ),
     ...familyOf(contract, others),
     ...(commitment === null
       ? {}
@@ -108,6 +119,11 @@ export async function signContract(
           enable_true_up: commitment.trueUp,
         }),
     ...(contract.phase === null ? {} : { phases: phasesOf(contract, fees, services) }),
+  });
+  await each(contract.services, async ({ name, free }) => {
+    if (free === null || free.own === null || free.own.replaces) return;
+    const owner = { id: subscription.id, entity_type: 'SUBSCRIPTION' };
+    await metered.entitle({ name, free: { ...free, limit: free.own.limit } }, owner);
   });
   return { customer, subscription, others, addons, plans: [plan, ...targets] };
 }
