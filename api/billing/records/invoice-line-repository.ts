@@ -91,8 +91,9 @@ export function billedServices(
     select invoice_id, subscription_line_item_id, period_start, kind
       from invoice_line_items
      where ${inScope(db, scope)}
-       and subscription_id = any(${subscriptionIds as string[]}::text[])
-       and subscription_line_item_id is not null
+       and subscription_line_item_id in (
+           select id from subscription_line_items
+            where ${inScope(db, scope)} and subscription_id = any(${subscriptionIds as string[]}::text[]))
        and holds_slot
        and period_start >= ${from}`;
 }

@@ -54,7 +54,7 @@ export interface SettledRow extends BilledRow {
 /**
  * Everything charged for and credited to the line items for service from `from` on: rows of invoices, and rows
  * of changes, with or without an invoice, in the currency of the subscription. The exclusive tax of an invoice
- * row is its share of the tax of its invoice.
+ * row is its share of the tax of its invoice. The statement names both values of `holds_slot`: each has an index.
  */
 export async function settledRowsOf(
   db: Db,
@@ -78,6 +78,7 @@ export async function settledRowsOf(
            select coalesce((l.custom_currency ->> 'conversion_factor')::numeric, 1) as factor) f
      where ${inScope(db, scope, 'l')} and l.subscription_id = ${subscriptionId}
        and l.subscription_line_item_id = any(${lineItemIds as string[]}::text[])
+       and (l.holds_slot or not l.holds_slot)
        and l.status = 'published' and l.period_start >= ${from}
        and coalesce(i.billing_reason, '') <> 'SUBSCRIPTION_UPDATE'
     union all

@@ -64,20 +64,21 @@ function entries(db: Db, scope: Scope, owner: TimelineOwner): Fragment {
 function records(db: Db, scope: Scope, { kind, id }: TimelineOwner): Fragment {
   const of = (table: string, column: string): Fragment => db`
     union all select id from ${db(table)} where ${inScope(db, scope)} and ${db(column)} = ${id}`;
-  const ofSubscriptions = (table: string): Fragment => db`
+  const ofTheir = (owners: string, table: string, column: string): Fragment => db`
     union all select id from ${db(table)}
-     where ${inScope(db, scope)} and subscription_id in (
-       select id from subscriptions where ${inScope(db, scope)} and customer_id = ${id})`;
+     where ${inScope(db, scope)} and ${db(column)} in (
+       select id from ${db(owners)} where ${inScope(db, scope)} and customer_id = ${id})`;
+  const ofSubscriptions = (table: string) => ofTheir('subscriptions', table, 'subscription_id');
   const owner = db`select ${id}::text as id`;
   switch (kind) {
     case 'customer':
       return db`
-        ${owner} ${of('subscriptions', 'customer_id')} ${of('subscription_line_items', 'customer_id')}
+        ${owner} ${of('subscriptions', 'customer_id')} ${ofSubscriptions('subscription_line_items')}
         ${ofSubscriptions('subscription_phases')} ${ofSubscriptions('subscription_pauses')}
         ${ofSubscriptions('subscription_schedules')} ${ofSubscriptions('coupon_associations')}
         ${of('invoices', 'customer_id')} ${of('payments', 'customer_id')}
         ${of('credit_notes', 'customer_id')} ${of('refunds', 'customer_id')}
-        ${of('wallets', 'customer_id')} ${of('wallet_transactions', 'customer_id')}`;
+        ${of('wallets', 'customer_id')} ${ofTheir('wallets', 'wallet_transactions', 'wallet_id')}`;
     case 'subscription':
       return db`
         ${owner} ${of('subscription_line_items', 'subscription_id')}

@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { API_ROUTES } from '../../api/routes.ts';
+import type { Pool } from '../../postgres/client.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+/** Copies of every record of a contract, in the same environment. */
+const COPIES = 20_000;
+/** Of 8 kB, that one statement may read. A page of rows and their indexes are far fewer; all copies are far more. */
+const PAGES_MAX = 400;
+
+/** Tables that the world must have a row of, among others. */
+const CONTRACT = [
+  'credit_notes', 'customers', 'invoice_line_items', 'invoices', 'payments', 'refunds', 'subscription_line_items',
+  'subscriptions', 'wallet_transactions', 'wallets',
+]; // prettier-ignore
+/** Columns that a copy shares with its original. */
+const SHARED = /^(tenant_id|environment_id|currency|kind)$|type$|status$|reason$/;
+
+/** Routes about one contract that compute and write nothing. */
+const COMPUTED: readonly (readonly [string, (ids: Ids) => object])[] = [
+  ['/invoices/preview', ({ subscription: subscription_id }) => ({ subscription_id })],
+  ['/subscriptions/usage', ({ subscription: subscription_id }) => ({ subscription_id })],
+  [
+    '/subscriptions/{subscription}/modify/preview',
+    ({ line }) => ({
+      type: 'quantity_change',
+      quantity_change_params: { line_items: [{ id: line, quantity: '3' }] },
+    }),
+  ],
+];
+
+/** Every list, by each record of a contract that it can be asked for. */
+const LISTS = API_ROUTES.filter(
+  ({ method, path }) => method === 'POST' && path.endsWith('/search'),
+).flatMap(({ path, body }) => {
+  const { properties = {} } = z.toJSONSchema(body!, { io: 'input', unrepresentable: 'any' });
+  return (['customer', 'subscription', 'invoice'] as const).flatMap((record) =>
+    [`${record}_id`, `${record}_ids`]
+      .filter((field) => field in properties)
+      .map((field) => ({ path, record, field })),
+  );
+});
+
+interface Ids {
+  readonly customer: string;
+  readonly subscription: string;
+  readonly invoice: string;
+  readonly line: string;
+}
+
+interface Statement {
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+  readonly route: string;
+}
+
+describe('what is asked about one record', () => {
+  let api: TestApi;
+  let world: World;
+  let ids: Ids;
+  let route = '';
+  const sent: Statement[] = [];
+  beforeAll(async () => {
+    api = await startTestApi({
+      onStatement: (text, parameters) => void sent.push({ text, parameters, route }),
+    });
+    world = await createWorld(api);
+    ids = await contractOf(api);
+    await copyContracts(api.pool);
+  });
+  afterAll(() => api.close());
+
+  test(`reads no more with ${COPIES} contracts than with one`, async () => {
+    sent.length = 0;
+    let asked = 0;
+    for (const { method, path, permission } of API_ROUTES) {
+      const id = /^[^{]*\{[^}]+\}/.exec(path)?.[0];
+      if (method !== 'GET' || id === undefined || !/:read$/.test(permission)) continue;
+      const foreign = world.foreign[id];
+      if (foreign === undefined || path.slice(id.length).includes('{')) continue;
+      route = `${method} ${path}`;
+      const { status } = await api.get(`/v1${foreignPath(path, foreign)}`);
+      if (status === 200) asked += 1;
+    }
+    expect(asked).toBeGreaterThan(30);
+    for (const [path, bodyOf] of COMPUTED) {
+      route = `POST ${path}`;
+      const answer = await api.post(
+        `/v1${path.replace('{subscription}', ids.subscription)}`,
+        bodyOf(ids),
+      );
+      if (answer.status !== 200) throw new Error(`${route}: ${JSON.stringify(answer.body)}`);
+    }
+    for (const [path, filter] of Object.entries(world.filters)) {
+      route = `POST ${path}`;
+      await api.post(`/v1${path}`, filter);
+    }
+    for (const { path, record, field } of LISTS) {
+      route = `POST ${path} ${field}`;
+      const value = field.endsWith('s') ? [ids[record]] : ids[record];
+      const answer = await api.post(`/v1${path}`, { [field]: value });
+      if (answer.status !== 200) throw new Error(`${route}: ${JSON.stringify(answer.body)}`);
+    }
+    const wide: string[] = [];
+    for (const { text, parameters, route: of } of distinct(sent)) {
+      const pages = await pagesOf(api.pool, text, parameters);
+      if (pages > PAGES_MAX) wide.push(`${of}: ${pages} pages: ${text.replace(/\s+/g, ' ')}`);
+    }
+    expect(wide).toEqual([]);
+  });
+});
+
+const foreignPath = (path: string, id: string): string => path.replace(/\{[^}]+\}/, id);
+
+async function contractOf(api: TestApi): Promise<Ids> {
+  const [row] = await api.pool<Ids[]>`
+    select s.id as subscription, s.customer_id as customer, i.id as line,
+           (select id from invoices where customer_id = s.customer_id order by id limit 1) as invoice
+      from subscriptions s join subscription_line_items i on i.subscription_id = s.id
+     where s.subscription_status = 'active' and i.price_type = 'FIXED' and i.billing_period <> 'ONETIME'
+     limit 1`;
+  return row!;
+}
+
+/** Copies one row of each table for each of the contracts. References lead to the copies of the same number. */
+async function copyContracts(pool: Pool): Promise<void> {
+  await pool.begin(async (tx) => {
+    // No triggers, and no checks of references.
+    await tx`set local session_replication_role = replica`;
+    const tables = await tx<{ name: string }[]>`
+      select distinct table_name as name from information_schema.columns
+       where table_schema = 'public' and table_name in (
+               select table_name from information_schema.columns where column_name = 'environment_id')
+         and (table_name in ('customers', 'credit_note_lines') or column_name in (
+               'customer_id', 'subscription_id', 'invoice_id', 'payment_id', 'wallet_id'))
+       order by 1`;
+    const copied: string[] = [];
+    for (const { name: table } of tables) {
+      const columns = await tx<{ name: string; type: string; is_unique: boolean }[]>`
+        select a.attname as name, a.atttypid::regtype::text as type,
+               exists (select from pg_index i
+                        where i.indrelid = a.attrelid and i.indisunique and a.attnum = any(i.indkey)) as is_unique
+          from pg_attribute a
+         where a.attrelid = ${table}::regclass and a.attnum > 0 and not a.attisdropped
+           and a.attgenerated = '' and a.attidentity = ''`;
+      const values = columns.map(({ name, type, is_unique }) =>
+        type === 'text' &&
+        (is_unique || name === 'id' || name.endsWith('_id')) &&
+        !SHARED.test(name)
+          ? `made.${name} || '-' || n`
+          : `made.${name}`,
+      );
+      const { count } = await tx.unsafe(
+        `insert into ${table} (${columns.map(({ name }) => `"${name}"`).join(', ')})
+         select ${values.join(', ')}
+           from (select * from ${table} limit 1) made, generate_series(1, ${COPIES}) n
+             on conflict do nothing`,
+      );
+      if (count === COPIES) copied.push(table);
+    }
+    expect(copied).toEqual(expect.arrayContaining(CONTRACT));
+  });
+  await pool.unsafe('vacuum analyze');
+}
+
+/** One statement of each text, except those that write. */
+function distinct(statements: readonly Statement[]): Statement[] {
+  const reads = statements.filter(
+    ({ text }) =>
+      /^\s*(select|with)\b/i.test(text) &&
+      !/\b(insert into|update|delete from|set_config)\b/i.test(text),
+  );
+  return [...new Map(reads.map((one) => [one.text, one])).values()];
+}
+
+async function pagesOf(pool: Pool, text: string, parameters: readonly unknown[]): Promise<number> {
+  interface Plan {
+    readonly Plan: Readonly<Record<string, number>>;
+  }
+  const [row] = await pool.unsafe(
+    `explain (analyze, buffers, format json) ${text}`,
+    parameters as never[],
+  );
+  const [{ Plan: plan }] = row!['QUERY PLAN'] as [Plan];
+  return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
+}
