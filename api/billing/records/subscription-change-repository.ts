@@ -54,7 +54,9 @@ export interface SettledRow extends BilledRow {
 /**
  * Everything charged for and credited to the line items for service from `from` on: rows of invoices, and rows
  * of changes, with or without an invoice, in the currency of the subscription. The exclusive tax of an invoice
- * row is its share of the tax of its invoice. The statement names both values of `holds_slot`: each has an index.
+ * row is its share of the tax of its invoice. Invoices of changes are left out, because the changes say what they
+ * charge; the invoice of a period that begins with a resumption is of the subscription. The statement names both values
+ * of `holds_slot`: each has an index.
  */
 export async function settledRowsOf(
   db: Db,
@@ -80,7 +82,7 @@ export async function settledRowsOf(
        and l.subscription_line_item_id = any(${lineItemIds as string[]}::text[])
        and (l.holds_slot or not l.holds_slot)
        and l.status = 'published' and l.period_start >= ${from}
-       and coalesce(i.billing_reason, '') <> 'SUBSCRIPTION_UPDATE'
+       and (coalesce(i.billing_reason, '') <> 'SUBSCRIPTION_UPDATE' or i.invoice_type = 'SUBSCRIPTION')
     union all
     select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz, r ->> 'kind', r ->> 'gross',
            ((r ->> 'gross')::numeric - (r ->> 'net')::numeric)::text, '0',

@@ -304,6 +304,26 @@ describe('a planned pause (billing 12.7)', () => {
     ]);
   });
 
+  test('the advance that the resumption bills is credited like any other (billing 5.3)', async () => {
+    const { subscription } = await sold({ proration_behavior: 'create_prorations' });
+    await post(subscription, 'pause', { pause_mode: 'period_end' });
+    await at('2026-02-01');
+    await at('2026-02-11');
+    expect((await post(subscription, 'resume')).status).toBe(200);
+    expect((await invoicesOf(subscription)).at(-1)).toEqual([
+      'SUBSCRIPTION_UPDATE',
+      'Base 1 31 02-11..03-11',
+    ]);
+    // 14 of 28 days are not served.
+    await at('2026-02-25');
+    const { status } = await post(subscription, 'cancel', { cancellation_type: 'immediate' });
+    expect(status).toBe(200);
+    const { body: wallets } = await world.api.get(
+      `/v1/customers/${subscription.customer_id}/wallets`,
+    );
+    expect(wallets).toMatchObject([{ balance: '15.5' }]);
+  });
+
   test('can be withdrawn, and nothing shifts', async () => {
     const { subscription } = await sold();
     const planned = await post(subscription, 'pause', { pause_mode: 'period_end' });
