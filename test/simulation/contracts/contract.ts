@@ -52,11 +52,21 @@ export interface LineCommitment {
   readonly duration: Unit | null;
 }
 
+/** Usage that is free in each window; a window begins with the first usage that none covers, or with its unit. */
+export interface Quota {
+  readonly units: number;
+  readonly length: number;
+  readonly unit: 'hour' | 'day' | 'week' | 'subscription_period';
+  readonly withUnit: boolean;
+}
+
 /** Usage that is free in each reset window. A limit of null: all of it. */
 export interface Free {
   readonly limit: number | null;
   readonly reset: Unit | 'NEVER' | null;
   readonly isSoft: boolean;
+  /** In windows of time instead of a limit. */
+  readonly quota: Quota | null;
   /** What the subscription has instead of the limit of the plan, or beside it. */
   readonly own: { readonly limit: number | null; readonly replaces: boolean } | null;
 }

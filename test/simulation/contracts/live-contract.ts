@@ -70,7 +70,11 @@ export async function liveContract(
     note(what, facts(factsOf(bill)), found === null ? null : facts(shown(found, contract)));
     if (found?.invoice_status === 'DRAFT') note(`status of ${what}`, ['FINALIZED'], ['DRAFT']);
   }
-  for (const more of invoices.filter((one) => !known.has(one) && Number(one.subtotal) !== 0))
+  const next = account.periods[contract.periods]?.start ?? Infinity;
+  const others = invoices.filter(
+    (one) => !known.has(one) && Number(one.subtotal) !== 0 && Date.parse(one.period_start) < next,
+  );
+  for (const more of others)
     note(`one more: ${more.billing_reason} of ${more.period_start}`, null, shown(more, contract));
   // Credits that have expired are not told apart here.
   if (contract.grants.length === 0)

@@ -12,6 +12,7 @@ import {
 } from './naive-calendar.ts';
 import { active, cellsOf, overlap, type Lived } from './naive-life.ts';
 import { modelOf, share, type Lines, type Part } from './naive-lines.ts';
+import { beyondQuota } from './naive-quotas.ts';
 import { committed, positive, rate, total, zero, type Outcome } from './naive-rating.ts';
 
 /** What the usage of a contract costs: measured, less what is free, rated, and held to what was promised. */
@@ -130,6 +131,7 @@ export class Usage {
 
   /** What usage of a time adds to that beyond the free usage of its reset windows. */
   #beyondFree(service: Service, part: Part, inside: Time): Decimal {
+    if (service.free!.quota !== null) return this.#beyondQuota(service, part, inside);
     const limit = this.#limit(service, part);
     if (limit === null) return zero;
     return total(
@@ -140,6 +142,21 @@ export class Usage {
           positive(this.#measured(service, { start: window.start, end }).minus(limit));
         return beyond(own.end).minus(beyond(own.start));
       }),
+    );
+  }
+
+  #beyondQuota({ name, free }: Service, { period }: Part, inside: Time): Decimal {
+    const { pauses, zone } = this.#lines.contract;
+    const uses = this.#uses.filter(
+      ({ service, at }) =>
+        service === name &&
+        cut({ start: at, end: at + 1 }, period) !== null &&
+        !pauses.some(({ start, end }) => start <= at && at < end),
+    );
+    return total(
+      beyondQuota(free!.quota!, zone, period, uses)
+        .filter(({ at }) => inside.start <= at && at < inside.end)
+        .map(({ units }) => units),
     );
   }
 

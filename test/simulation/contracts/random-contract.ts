@@ -124,7 +124,13 @@ function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): 
         bucket,
         free:
           !(max && inWindows) && random.chance(isWindows && max ? 0.8 : 0.4)
-            ? { limit: random.below(120), reset: random.pick(RESETS), isSoft: false, own: null }
+            ? {
+                limit: random.below(120),
+                reset: random.pick(RESETS),
+                isSoft: false,
+                quota: null,
+                own: null,
+              }
             : null,
         commitment,
       };

@@ -80,6 +80,7 @@ function targetPlan(
               limit: random.below(120),
               reset: service.free?.reset ?? null,
               isSoft: false,
+              quota: null,
               own: null,
             }
           : null;

@@ -1,11 +1,14 @@
 import type { Random } from '../../support/random.ts';
-import type { Addon, Contract, Service } from './contract.ts';
+import type { Addon, Contract, Free, Service } from './contract.ts';
 import { cancellation, withAddons, withPauses } from './random-traits.ts';
 
 /** Free usage from the plan, addons and the subscription itself, with pauses or a cancellation in mid-life. */
 export function withQuotas(random: Random, plain: Contract): Contract {
   const services = plain.services.map((service): Service => {
     const { free } = service;
+    const canCount = !service.max && service.bucket === null;
+    if (free !== null && canCount && random.chance(0.5))
+      return { ...service, free: { ...free, ...inWindows(random) } };
     const own = random.chance(0.5)
       ? { limit: limitOf(random), replaces: random.chance(0.5) }
       : null;
@@ -25,10 +28,18 @@ export function withQuotas(random: Random, plain: Contract): Contract {
       .map((addon) => ({
         ...addon,
         allowances: services
-          .filter(({ free }) => free !== null && random.chance(0.7))
+          .filter(({ free }) => free !== null && free.quota === null && random.chance(0.7))
           .map(({ name }) => ({ service: name, limit: limitOf(random) })),
       })),
   };
+}
+
+/** A quota of the plan in windows of time. */
+function inWindows(random: Random): Pick<Free, 'limit' | 'reset' | 'own' | 'quota'> {
+  const unit = random.pick(['hour', 'hour', 'day', 'week', 'subscription_period'] as const);
+  const length = unit === 'hour' ? 1 + random.below(60) : unit === 'day' ? 1 + random.below(4) : 1;
+  const quota = { units: 1 + random.below(150), unit, length, withUnit: random.chance(0.5) };
+  return { limit: null, reset: null, own: null, quota };
 }
 
 const limitOf = (random: Random): number | null => (random.chance(0.08) ? null : random.below(120));

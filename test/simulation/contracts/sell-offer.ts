@@ -1,5 +1,12 @@
 import type { BillingWorld } from '../../support/billing-world.ts';
-import { PRICE_UNITS, type Contract, type Fee, type Model, type Service } from './contract.ts';
+import {
+  PRICE_UNITS,
+  type Contract,
+  type Fee,
+  type Model,
+  type Quota,
+  type Service,
+} from './contract.ts';
 
 function termsOf(model: Model): object {
   switch (model.kind) {
@@ -107,12 +114,13 @@ export class Metered {
     { id, entity_type = 'PLAN' }: Owner,
   ): Promise<{ id: string } | null> {
     if (free === null) return null;
-    const { limit, reset, isSoft } = free;
+    const { limit, reset, isSoft, quota } = free;
     const feature = await this.#featureOf(this.meters.get(name)!);
     return await ok(this.#world, '/entitlements', {
       ...{ entity_type, entity_id: id, feature_id: feature.id, is_soft_limit: isSoft },
       ...{ feature_type: 'metered', usage_limit: limit },
       ...(reset === null ? {} : { usage_reset_period: reset }),
+      ...(quota === null ? {} : granted(quota)),
     });
   }
 
@@ -123,6 +131,12 @@ export class Metered {
     return feature;
   }
 }
+
+const granted = ({ units, unit, length, withUnit }: Quota): object => ({
+  ...{ grant_quota: String(units), grant_measure: 'quantity' },
+  ...{ grant_duration_unit: unit, grant_duration_value: length },
+  grant_allocation_behavior: withUnit ? 'unit_start' : 'first_usage',
+});
 
 /** The body of the answer; fails if the request is refused. */
 export async function ok(world: BillingWorld, path: string, body: object): Promise<any> {

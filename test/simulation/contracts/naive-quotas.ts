@@ -1,0 +1,68 @@
+import { luxonAdd, luxonInstant, luxonLocal } from '../../support/second-calendar.ts';
+import { Decimal } from '../../../domain/money.ts';
+import type { Quota, Use } from './contract.ts';
+import type { Time } from './naive-calendar.ts';
+import { positive } from './naive-rating.ts';
+
+const HOUR = 3_600_000;
+
+/** What each use of a period adds to the usage beyond a quota (money 7.10); the uses are those that count. */
+export function beyondQuota(
+  quota: Quota,
+  zone: string,
+  period: Time,
+  uses: readonly Use[],
+): { readonly at: number; readonly units: Decimal }[] {
+  let window: Time = { start: -Infinity, end: period.start };
+  let used = new Decimal(0);
+  return [...uses]
+    .sort((left, right) => left.at - right.at)
+    .map(({ at, value }) => {
+      if (at >= window.end) {
+        window = openedBy(quota, zone, period, at, window.end);
+        used = new Decimal(0);
+      }
+      const before = positive(used.minus(quota.units));
+      used = used.plus(value);
+      // A window as long as the period counts nothing.
+      const isLong = quota.unit !== 'subscription_period' && outlasts(quota, zone, period);
+      const units = isLong ? new Decimal(value) : positive(used.minus(quota.units)).minus(before);
+      return { at, units };
+    });
+}
+
+const outlasts = (quota: Quota, zone: string, { start, end }: Time): boolean =>
+  after(quota, zone, start) >= end;
+
+function openedBy(quota: Quota, zone: string, period: Time, at: number, covered: number): Time {
+  if (quota.unit === 'subscription_period') return period;
+  let start = at;
+  if (quota.withUnit) {
+    // Strides of the length, from the start of the unit in which the period begins.
+    let next = floorOf(quota.unit, zone, period.start);
+    while (after(quota, zone, next) <= at) next = after(quota, zone, next);
+    start = Math.max(next, covered);
+    const end = after(quota, zone, next);
+    return { start, end: stretched(end, period) };
+  }
+  return { start, end: stretched(after(quota, zone, start), period) };
+}
+
+/** A rest of less than an hour belongs to the window. */
+const stretched = (end: number, period: Time): number =>
+  period.end - end < HOUR ? period.end : end;
+
+function after({ unit, length }: Quota, zone: string, at: number): number {
+  if (unit === 'hour') return at + length * HOUR;
+  return luxonInstant(zone, luxonAdd(wall(zone, at), 'days', (unit === 'week' ? 7 : 1) * length));
+}
+
+function floorOf(unit: Quota['unit'], zone: string, at: number): number {
+  const local = luxonLocal(zone, at);
+  if (unit === 'hour') return at - ((local.minute * 60 + local.second) * 1000 + local.millisecond);
+  const days = unit === 'week' ? local.weekday - 1 : 0;
+  return luxonInstant(zone, Date.UTC(local.year, local.month - 1, local.day - days));
+}
+
+const wall = (zone: string, at: number): number =>
+  luxonLocal(zone, at).setZone('utc', { keepLocalTime: true }).toMillis();
