@@ -4,6 +4,18 @@ import { useController, type Control, type FieldPath, type FieldValues } from 'r
 import { Check } from 'lucide-react';
 import styles from './form.module.css';
 
+/** Value and text of a choice. */
+export type Choice = readonly [string, string];
+
+export interface ChoicesFieldProps<Fields extends FieldValues> {
+  readonly control: Control<Fields>;
+  readonly name: FieldPath<Fields>;
+  readonly label: string;
+  readonly hint?: string;
+  readonly choices: readonly Choice[];
+  readonly isDisabled?: boolean;
+}
+
 /** `wallet.credit_balance.dropped` may break after a point or a line, not within a word. */
 const inParts = (text: string): ReactNode =>
   text.split(/(?<=[._])/).map((part, index) => (
@@ -13,53 +25,86 @@ const inParts = (text: string): ReactNode =>
     </Fragment>
   ));
 
-/** Some of several words: a list, in the order of the choices. */
-export function ChoicesField<Fields extends FieldValues>({
+/** What is chosen in a field, and the change of some of its words: a list in the order of the choices. */
+export function useChoices<Fields extends FieldValues>({
   control,
   name,
-  label,
-  hint,
   choices,
-  isDisabled = false,
-}: {
-  readonly control: Control<Fields>;
-  readonly name: FieldPath<Fields>;
-  readonly label: string;
-  readonly hint?: string;
-  /** Value and text of each choice. */
-  readonly choices: readonly (readonly [string, string])[];
-  readonly isDisabled?: boolean;
-}) {
+}: Pick<ChoicesFieldProps<Fields>, 'control' | 'name' | 'choices'>) {
   const { field, fieldState } = useController({ control, name });
   const chosen: readonly string[] = field.value ?? [];
-  const change = (word: string, isChosen: boolean): void =>
+  const change = (words: readonly string[], isChosen: boolean): void =>
     field.onChange(
-      choices.map(([one]) => one).filter((one) => (one === word ? isChosen : chosen.includes(one))),
+      choices
+        .map(([one]) => one)
+        .filter((one) => (words.includes(one) ? isChosen : chosen.includes(one))),
     );
+  return { chosen, change, onBlur: field.onBlur, error: fieldState.error?.message };
+}
+
+/** Some of several words: a list, in the order of the choices. */
+export function ChoicesField<Fields extends FieldValues>(props: ChoicesFieldProps<Fields>) {
+  const { label, hint, choices, isDisabled = false } = props;
+  const { error, ...state } = useChoices(props);
+  return (
+    <ChoicesFrame label={label} hint={hint} error={error}>
+      <ChoiceList choices={choices} isDisabled={isDisabled} {...state} />
+    </ChoicesFrame>
+  );
+}
+
+/** The name of the field above its choices, and its error below them. */
+export function ChoicesFrame({
+  label,
+  hint,
+  error,
+  children,
+}: {
+  readonly label: string;
+  readonly hint: string | undefined;
+  readonly error: string | undefined;
+  readonly children: ReactNode;
+}) {
   return (
     <fieldset className={styles.choices}>
       <legend className={styles.label}>{label}</legend>
       {hint === undefined ? null : <span className={styles.hint}>{hint}</span>}
-      <div className={styles.choiceList}>
-        {choices.map(([word, text]) => (
-          <AriaCheckbox
-            key={word}
-            className={styles.checkbox!}
-            isSelected={chosen.includes(word)}
-            isDisabled={isDisabled}
-            onChange={(isChosen) => change(word, isChosen)}
-            onBlur={field.onBlur}
-          >
-            <span className={styles.box}>
-              <Check size={12} strokeWidth={3} aria-hidden />
-            </span>
-            <span>{inParts(text)}</span>
-          </AriaCheckbox>
-        ))}
-      </div>
-      {fieldState.invalid ? (
-        <span className={styles.error}>{fieldState.error?.message}</span>
-      ) : null}
+      {children}
+      {error === undefined ? null : <span className={styles.error}>{error}</span>}
     </fieldset>
+  );
+}
+
+export function ChoiceList({
+  choices,
+  chosen,
+  change,
+  onBlur,
+  isDisabled = false,
+}: {
+  readonly choices: readonly Choice[];
+  readonly chosen: readonly string[];
+  readonly change: (words: readonly string[], isChosen: boolean) => void;
+  readonly onBlur: () => void;
+  readonly isDisabled?: boolean;
+}) {
+  return (
+    <div className={styles.choiceList}>
+      {choices.map(([word, text]) => (
+        <AriaCheckbox
+          key={word}
+          className={styles.checkbox!}
+          isSelected={chosen.includes(word)}
+          isDisabled={isDisabled}
+          onChange={(isChosen) => change([word], isChosen)}
+          onBlur={onBlur}
+        >
+          <span className={styles.box}>
+            <Check size={12} strokeWidth={3} aria-hidden />
+          </span>
+          <span>{inParts(text)}</span>
+        </AriaCheckbox>
+      ))}
+    </div>
   );
 }

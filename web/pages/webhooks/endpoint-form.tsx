@@ -3,11 +3,14 @@ import {
   type CreateWebhookEndpointBody as Body,
 } from '../../../schemas/webhooks/endpoint.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../../schemas/webhooks/event-types.ts';
-import { ChoicesField } from '../../ui/choices-field.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
+import { GroupedChoicesField } from '../../ui/grouped-choices-field.tsx';
+import { formatWord } from '../../ui/text.ts';
 
 const CHOICES = WEBHOOK_EVENT_TYPES.map((type) => [type, type] as const);
+/** The record that a type is about: `Credit note` of `credit_note.created`. */
+const recordOf = (type: string): string => formatWord(type.split('.')[0]!);
 
 export interface EndpointValues {
   readonly url: string;
@@ -50,11 +53,13 @@ export function EndpointForm({
         placeholder="https://example.com/webhooks"
       />
       <TextField control={form.control} name="description" label="Description" />
-      <ChoicesField
+      <GroupedChoicesField
         control={form.control}
         name="event_types"
         label="Events"
-        hint="Empty: all events, including new types."
+        noun="event types"
+        groupOf={recordOf}
+        hint="None chosen: the endpoint gets all events, also of types that are added later."
         choices={CHOICES}
       />
     </Form>
