@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
+import { WEBHOOK_EVENT_TYPES } from '../../schemas/webhooks/event-types.ts';
 import { describeInBrowser } from '../support/requires.ts';
 import { everyForm, settled } from './inspect.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
@@ -32,6 +33,21 @@ describeInBrowser('pages of developers', (executable) => {
     await dialog.getByLabel('URL').fill('https://example.com/second');
     await dialog.getByLabel('Description').fill('Orders');
     await dialog.getByText('invoice.update.finalized', { exact: true }).click();
+    // The filter hides types and leaves what is chosen; the button of a group chooses all of it, or none.
+    await dialog.getByLabel('Filter event types').fill('refund.');
+    await dialog
+      .getByText(`1 of ${WEBHOOK_EVENT_TYPES.length} event types chosen, 3 shown`)
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Choose all of Refund' }).press('Enter');
+    await dialog
+      .getByText(`4 of ${WEBHOOK_EVENT_TYPES.length} event types chosen, 3 shown`)
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Choose none of Refund' }).press('Enter');
+    await dialog
+      .getByText(`1 of ${WEBHOOK_EVENT_TYPES.length} event types chosen, 3 shown`)
+      .waitFor();
+    await dialog.getByLabel('Filter event types').fill('');
+    await dialog.getByRole('group', { name: 'Credit note' }).waitFor();
     const found = await everyForm(page, 'endpoint-edit');
     await press(page, 'Save endpoint');
     await dialog.waitFor({ state: 'detached' });
@@ -47,6 +63,40 @@ describeInBrowser('pages of developers', (executable) => {
     await settled(page);
     expect(await page.getByText('https://example.com/second').count()).toBe(0);
     expect((await shown.world.api.get(`/v1/webhooks/endpoints/${made.id}`)).status).toBe(404);
+    expect([...found, ...problems]).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a super admin makes a key for a service account, which is removed after its key', async () => {
+    const { page, problems, base } = await open('/people?tab=service_account');
+    const dialog = page.getByRole('dialog');
+    await press(page, 'Add service account');
+    await dialog.getByLabel('Name').fill('Billing export');
+    await dialog.getByRole('button', { name: 'Add service account' }).press('Enter');
+    await page.getByRole('button', { name: 'Remove Billing export' }).waitFor();
+    // Its roles are fixed at creation.
+    expect(await page.getByRole('button', { name: 'Change roles of' }).count()).toBe(0);
+
+    await page.goto(`${base}/api-keys`);
+    await press(page, 'Create key');
+    await dialog.getByLabel('Name').fill('export');
+    await dialog.getByLabel('Owner').selectOption('service_account');
+    await dialog.getByLabel('Search service accounts by name').fill('export');
+    await dialog.getByRole('button', { name: 'Billing export' }).press('Enter');
+    const found = await everyForm(page, 'key-of-service-account');
+    await dialog.getByRole('button', { name: 'Create key' }).press('Enter');
+    await dialog.getByRole('region', { name: 'Key' }).waitFor();
+    await press(page, 'Done');
+    await page.getByRole('row', { name: /export.*Billing export/ }).waitFor();
+
+    await press(page, 'Delete key export');
+    await dialog.getByRole('button', { name: 'Delete key' }).press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.goto(`${base}/people?tab=service_account`);
+    await press(page, 'Remove Billing export');
+    await dialog.getByText('Delete its keys under API keys first').waitFor();
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).press('Enter');
+    await dialog.waitFor({ state: 'detached' });
     expect([...found, ...problems]).toEqual([]);
     await page.context().close();
   });

@@ -1,36 +1,23 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { CreateApiKeyBody } from '../../../schemas/tenancy.ts';
 import { Allowed, useMay } from '../../app/person.tsx';
 import { PersonName } from '../../app/person-name.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../ui/fields.tsx';
 import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
-import { Form, useApiForm } from '../../ui/form.tsx';
 import { useListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { CreateKey } from './create-key.tsx';
+import { KEY_TYPES } from './key-types.ts';
 
 type ApiKey = ApiRecord<'ApiKey'>;
-
-const TYPES = [
-  ['private_key', 'Private'],
-  ['publishable_key', 'Publishable'],
-] as const;
-
-const USES: Readonly<Record<(typeof TYPES)[number][0], string>> = {
-  private_key: 'for your servers, with your permissions',
-  publishable_key: 'for web pages, only sends events',
-};
 
 /** Keys of this environment: who owns each, what it may do, when it was last used. */
 export function View() {
@@ -110,7 +97,7 @@ export function View() {
           label="Type"
           unset={null}
           value={list.filters.type}
-          choices={TYPES}
+          choices={KEY_TYPES}
           onChange={(type) => list.setFilters({ type })}
         />
       </FilterBar>
@@ -148,50 +135,5 @@ export function View() {
         </p>
       </ConfirmDialog>
     </Page>
-  );
-}
-
-function CreateKey({ onDone }: { readonly onDone: () => void }) {
-  const cache = useQueryClient();
-  const [made, setMade] = useState<string | null>(null);
-  const form = useApiForm(CreateApiKeyBody, { name: '', type: 'private_key' });
-  if (made !== null)
-    return (
-      <>
-        <p>
-          <Badge tone="warning">Copy it now</Badge> The key is not shown again.
-        </p>
-        <CodeBlock label="Key" text={made} />
-        <Button tone="primary" onPress={onDone}>
-          Done
-        </Button>
-      </>
-    );
-  return (
-    <Form
-      form={form}
-      submit="Create key"
-      onSubmit={async ({ name, type }) => {
-        const { api_key } = await answerOf(api.POST('/secrets/api/keys', { body: { name, type } }));
-        await cache.invalidateQueries({ queryKey: ['api-keys'] });
-        setMade(api_key);
-      }}
-    >
-      <TextField
-        control={form.control}
-        name="name"
-        label="Name"
-        isRequired
-        autoFocus
-        hint="What uses it, for example backend"
-      />
-      <SelectField
-        control={form.control}
-        name="type"
-        label="Type"
-        isRequired
-        choices={TYPES.map(([type, name]) => [type, `${name}: ${USES[type]}`] as const)}
-      />
-    </Form>
   );
 }

@@ -122,13 +122,15 @@ function Accounts({ kind }: { readonly kind: Kind }) {
                 'You'
               ) : (
                 <Row>
-                  <Button
-                    small
-                    aria-label={`Change roles of ${nameOf(user)}`}
-                    onPress={() => setChanging(user)}
-                  >
-                    Roles
-                  </Button>
+                  {kind === 'user' ? (
+                    <Button
+                      small
+                      aria-label={`Change roles of ${nameOf(user)}`}
+                      onPress={() => setChanging(user)}
+                    >
+                      Roles
+                    </Button>
+                  ) : null}
                   <Button
                     small
                     tone="danger"
@@ -157,11 +159,14 @@ function Accounts({ kind }: { readonly kind: Kind }) {
           </EmptyState>
         }
       />
-      <Dialog title="Change roles" isOpen={changing !== null} onClose={() => setChanging(null)}>
+      <Dialog
+        title={`Change roles of ${changing === null ? '' : nameOf(changing)}`}
+        isOpen={changing !== null}
+        onClose={() => setChanging(null)}
+      >
         {changing === null ? null : (
           <Roles
             user={changing}
-            kind={kind}
             onDone={async () => {
               await refresh();
               setChanging(null);
@@ -183,7 +188,11 @@ function Accounts({ kind }: { readonly kind: Kind }) {
           notify('Removed');
         }}
       >
-        <p>Sessions and keys of {removing === null ? '' : nameOf(removing)} end at once.</p>
+        <p>
+          {kind === 'user'
+            ? `Sessions and keys of ${removing === null ? '' : nameOf(removing)} end at once.`
+            : 'Delete its keys under API keys first: an account with keys cannot be removed.'}
+        </p>
       </ConfirmDialog>
     </>
   );
@@ -191,15 +200,7 @@ function Accounts({ kind }: { readonly kind: Kind }) {
 
 const nameOf = ({ name, email, id }: User): string => name || email || id;
 
-function Roles({
-  user,
-  kind,
-  onDone,
-}: {
-  readonly user: User;
-  readonly kind: Kind;
-  readonly onDone: () => Promise<void>;
-}) {
+function Roles({ user, onDone }: { readonly user: User; readonly onDone: () => Promise<void> }) {
   const form = useApiForm(UpdateRolesBody, { roles: user.roles });
   return (
     <Form
@@ -217,7 +218,7 @@ function Roles({
         name="roles.0"
         label="Role"
         isRequired
-        choices={ROLES[kind]}
+        choices={ROLES.user}
       />
     </Form>
   );
@@ -262,7 +263,7 @@ function Invite({ kind, onDone }: { readonly kind: Kind; readonly onDone: () => 
       <p>
         {kind === 'user'
           ? 'You get a first password to give to the person. The role applies in all environments.'
-          : 'It owns API keys of programs. Create its keys through the API.'}
+          : 'It owns API keys of programs, which you create under API keys. Its role cannot be changed later.'}
       </p>
       {kind === 'user' ? (
         <TextField
