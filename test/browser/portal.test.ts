@@ -160,6 +160,9 @@ describeInBrowser('portal', (executable) => {
     await page.getByRole('checkbox').press('Space');
     await page.getByLabel('When this many credits').fill('5');
     await page.getByLabel('Credits to buy each time').fill('50');
+    // What each purchase costs is shown before it is switched on.
+    await page.getByText('Price each time, before tax').waitFor();
+    await page.getByRole('dialog').getByText('$50.00').waitFor();
     found.push(...(await everyForm(page, 'portal-automatic')));
     await press('Save');
     await page.getByText('50 credits when 5 or fewer are left').waitFor();

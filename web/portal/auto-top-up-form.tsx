@@ -1,10 +1,13 @@
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
+import { decimal, decimalText, ZERO } from '../../domain/money.ts';
 import { typed } from '../app/billing/amounts.ts';
 import { answerOf } from '../client/api.ts';
 import { portalApi } from '../client/portal-api.ts';
+import { Facts } from '../ui/facts.tsx';
 import { CheckboxField, TextField } from '../ui/fields.tsx';
 import { Form, useApiForm } from '../ui/form.tsx';
+import { Money } from '../ui/money.tsx';
 import type { Wallet } from './queries.ts';
 
 const isDecimal = (text: string): boolean => typed(text) !== null;
@@ -34,15 +37,17 @@ export function AutoTopUpForm({
     amount: String(auto_topup?.amount ?? ''),
   });
   const isOn = useWatch({ control: form.control, name: 'enabled' }) === true;
+  const amount = useWatch({ control: form.control, name: 'amount' });
+  const price = decimalText((typed(amount) ?? ZERO).times(decimal(wallet.topup_conversion_rate)));
   return (
     <Form
       form={form}
       submit="Save"
-      onSubmit={async ({ enabled, threshold, amount }) => {
+      onSubmit={async ({ enabled, ...numbers }) => {
         await answerOf(
           portalApi.PUT('/customer/portal/wallets/{id}/auto-topup', {
             params: { path: { id: wallet.id } },
-            body: enabled === true ? { enabled, threshold, amount } : { enabled: false },
+            body: enabled === true ? { enabled, ...numbers } : { enabled: false },
           }),
         );
         await onDone();
@@ -70,6 +75,16 @@ export function AutoTopUpForm({
         isRequired
         isDisabled={!isOn}
       />
+      {isOn ? (
+        <Facts
+          of={[
+            [
+              'Price each time, before tax',
+              <Money key="price" amount={price} currency={wallet.currency} />,
+            ],
+          ]}
+        />
+      ) : null}
     </Form>
   );
 }
