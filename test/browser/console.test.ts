@@ -143,6 +143,34 @@ describeInBrowser('the console', (executable) => {
     await page.context().close();
   });
 
+  test('before a paid invoice is replaced, the dialog says what becomes of the payment', async () => {
+    const { page, problems } = await shown.signedIn();
+    const { api, catalog } = shown.world;
+    const base = page.url().replace(/\/$/, '');
+    const customer = await catalog.customer({ name: 'Paid Inc' });
+    const { body: invoice } = await api.post('/v1/invoices', {
+      customer_id: customer.id,
+      invoice_type: 'ONE_OFF',
+      currency: 'usd',
+      line_items: [{ display_name: 'Set-up', amount: '40', quantity: '1' }],
+    });
+    const payment = await api.post('/v1/payments', {
+      destination_type: 'INVOICE',
+      destination_id: invoice.id,
+      payment_method_type: 'OFFLINE',
+      amount: '40',
+      currency: 'usd',
+    });
+    expect(payment.status).toBe(201);
+    await page.goto(`${base}/invoices/${invoice.id}`);
+    await page.getByRole('button', { name: 'More actions' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Edit line items' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Edit line items' });
+    await dialog.getByText('What was paid counts for the draft.').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('a rounded figure of an explanation shows the exact one to a mouse, to the keyboard and to a finger', async () => {
     const { page, problems } = await shown.signedIn();
     const { api, catalog } = shown.world;

@@ -18,6 +18,7 @@ import { isZero } from '../../app/billing/amounts.ts';
 import { CreditNoteForm } from './credit-note-form.tsx';
 import { PaymentForm } from './payment-form.tsx';
 import { PaymentLink } from './payment-link.tsx';
+import { replacementInWords } from './replacement.ts';
 import { RowsForm } from './rows-form.tsx';
 
 type Invoice = ApiRecord<'Invoice'>;
@@ -155,7 +156,7 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
       >
         <Outcome
           invoice={invoice}
-          says="This invoice is voided, and a draft that is computed from the present usage and terms replaces it."
+          says={`This invoice is voided, and a draft that is computed from the present usage and terms replaces it. ${replacementInWords(invoice)}`}
         />
       </ConfirmDialog>
       <Dialog title="Edit line items" isOpen={open === 'rows'} onClose={close} isWide>

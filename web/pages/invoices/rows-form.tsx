@@ -10,6 +10,7 @@ import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Row } from '../../ui/page.tsx';
 import { amountOrNothing, amountText } from './amount-text.ts';
+import { replacementInWords } from './replacement.ts';
 import styles from './rows-form.module.css';
 
 const Body = z.object({
@@ -58,7 +59,10 @@ export function RowsForm({
       }}
     >
       {invoice.invoice_status === 'DRAFT' ? null : (
-        <p>This invoice will be voided and replaced by a draft with the line items below.</p>
+        <p>
+          This invoice is voided, and a draft with the line items below replaces it.{' '}
+          {replacementInWords(invoice)}
+        </p>
       )}
       <ul className={styles.rows} aria-label="Line items">
         {fields.map((field, index) => (
