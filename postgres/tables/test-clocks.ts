@@ -40,6 +40,15 @@ export const livesBy = (
     : db`exists (
         select from customers clocked where clocked.id = ${customerId} and clocked.test_clock_id = ${test_clock_id})`;
 
+/** SQL: the environments in which customers can live by that timeline, as `tenant_id` and `environment_id`. */
+export const environmentsOf = (
+  db: Db,
+  { test_clock_id }: Pick<Timeline, 'test_clock_id'>,
+): Fragment =>
+  test_clock_id == null
+    ? db`select tenant_id, id as environment_id from environments`
+    : db`select tenant_id, environment_id from test_clocks where id = ${test_clock_id}`;
+
 /** The time of each customer by external id, in epoch milliseconds; null for customers in real time. */
 export type TimeOfCustomer = (externalId: string) => number | null;
 export type CustomerTimes = (scope: Scope) => Promise<TimeOfCustomer | null>;

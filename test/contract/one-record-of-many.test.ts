@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { API_ROUTES } from '../../api/routes.ts';
-import type { Pool } from '../../postgres/client.ts';
+import { scopesWithAlerts } from '../../api/billing/alerts/watched-repository.ts';
+import { scopesWithWatchedWallets } from '../../api/billing/balances/watched-wallet-repository.ts';
+import { connectPostgres, type Pool } from '../../postgres/client.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
+import { databaseUrl } from '../support/global-setup.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 /** Copies of every record of a contract, in the same environment. */
@@ -102,14 +105,37 @@ describe('what is asked about one record', () => {
       const answer = await api.post(`/v1${path}`, { [field]: value });
       if (answer.status !== 200) throw new Error(`${route}: ${JSON.stringify(answer.body)}`);
     }
-    const wide: string[] = [];
-    for (const { text, parameters, route: of } of distinct(sent)) {
-      const pages = await pagesOf(api.pool, text, parameters);
-      if (pages > PAGES_MAX) wide.push(`${of}: ${pages} pages: ${text.replace(/\s+/g, ' ')}`);
-    }
-    expect(wide).toEqual([]);
+    expect(await wide(api.pool, sent)).toEqual([]);
+  });
+
+  test('jobs look for environments with alerts without a look at each contract', async () => {
+    const looked: Statement[] = [];
+    const [{ name } = { name: '' }] = await api.pool<{ name: string }[]>`
+      select current_database() as name`;
+    const pool = connectPostgres({
+      url: databaseUrl(process.env['TEST_POSTGRES_URL']!, name),
+      applicationName: 'test',
+      onStatement: (text, parameters) => void looked.push({ text, parameters, route: 'job' }),
+    });
+    const timeline = { at: new Date(api.clock.now()).toISOString() };
+    await scopesWithAlerts(pool, 'spend', timeline);
+    await scopesWithAlerts(pool, 'grants', timeline);
+    await scopesWithWatchedWallets(pool, timeline);
+    await pool.end();
+    expect(distinct(looked).length).toBe(3);
+    expect(await wide(api.pool, looked)).toEqual([]);
   });
 });
+
+/** The statements that read too many pages. */
+async function wide(pool: Pool, statements: readonly Statement[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const { text, parameters, route } of distinct(statements)) {
+    const pages = await pagesOf(pool, text, parameters);
+    if (pages > PAGES_MAX) found.push(`${route}: ${pages} pages: ${text.replace(/\s+/g, ' ')}`);
+  }
+  return found;
+}
 
 const foreignPath = (path: string, id: string): string => path.replace(/\{[^}]+\}/, id);
 
