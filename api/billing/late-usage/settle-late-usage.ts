@@ -58,9 +58,10 @@ export async function settleLateUsage(
     const lines = await linesOfInvoices(pool, scope, [id]);
     const earlier = await lateUsageSettlements(pool, scope, [id]);
     const { now } = await checkUsage(deps, scope, id);
+    if (now === null) throw noUsage();
     const shares = earlier.flatMap((settlement) => settlement.shares);
     const final = { invoice, subscription, lines };
-    const rows = await compareLateUsage(deps, caller, final, readStoredWatermarks(now!), shares);
+    const rows = await compareLateUsage(deps, caller, final, readStoredWatermarks(now), shares);
     return async (tx) => {
       const locked = await lockWithConcerned(tx, scope, id);
       if (locked.invoice.version !== invoice.version) return null;
@@ -75,7 +76,7 @@ export async function settleLateUsage(
         invoice_id: id,
         settled_as: as,
         shares: settled.shares,
-        usage_watermarks: now!,
+        usage_watermarks: now,
         created_at: isoTime(deps.clock.now()),
         created_by: caller.user_id,
       });
@@ -101,9 +102,10 @@ function assertSettleable(invoice: InvoiceRecord): void {
       'invoice_status',
     );
   const isOfSubscription = invoice_type === 'SUBSCRIPTION' && subscription_id !== null;
-  if (!isOfSubscription || usage_watermarks === null || revision > 0)
-    throw invalidOperation('No usage was billed with the invoice.', 'invoice_type');
+  if (!isOfSubscription || usage_watermarks === null || revision > 0) throw noUsage();
 }
+
+const noUsage = () => invalidOperation('No usage was billed with the invoice.', 'invoice_type');
 
 interface Written extends SettledLateUsage {
   readonly shares: readonly SettledShare[];

@@ -189,6 +189,18 @@ describe('late usage of final invoices (billing 17.6)', () => {
     expect(await read(invoice.id)).toMatchObject({ invoice_status: 'DRAFT', total: '5.4' });
   });
 
+  test('400: an edit has removed the rows of usage', async () => {
+    const { invoice, use } = await billed();
+    const calls = invoice.line_items.find((row: any) => row.display_name === 'Calls');
+    const edit = { line_items: [{ action: 'remove', id: calls.id }] };
+    const { body: draft } = await act(invoice.id, 'modify/execute', edit);
+    await act(draft.id, 'finalize');
+    await use('20');
+    const { status, body } = await settle(draft.id, 'invoice');
+    expect([status, body.message]).toEqual([400, 'No usage was billed with the invoice.']);
+    expect((await report(draft.id)).items).toEqual([]);
+  });
+
   test('403: a credit note needs the permission of credit notes too', async () => {
     const { invoice, use } = await billed();
     await use('-10');
