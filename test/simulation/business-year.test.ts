@@ -4,9 +4,10 @@ import { cents, money } from './business/cents.ts';
 import { Company } from './business/company.ts';
 
 /**
- * A year of a business by a test clock: random usage, also late, payments, credits, taxes, refunds, credit notes,
- * edited and recalculated invoices, checkout sessions, disputes, voided invoices and cancellations; some are sent
- * twice, some lose their connections in the middle. Commands about different customers run at once; those about one
+ * A year of a business by a test clock: random usage, also late, and its settlement, payments, credits, taxes, refunds,
+ * credit notes, edited and recalculated invoices, checkout sessions, disputes, voided invoices, changes of plan and
+ * quantity, wallets that freeze and end, and cancellations; some are sent twice, some lose their connections in the
+ * middle. Commands about different customers run at once; those about one
  * customer are drawn from its own stream and keep their order, so that a seed is one history. At each month's end every
  * invoice and wallet agrees to the cent with a naive ledger, and the identities of the ledger hold. `.ci/run` has 100
  * customers. A person runs other years and a larger or busier business:
@@ -109,7 +110,7 @@ async function compareWallets(company: Company, when: string, differ: Differ): P
   const rows = await world.api.pool<
     { id: string; customer_id: string; wallet_type: string; balance: string }[]
   >`
-    select id, customer_id, wallet_type, credit_balance as balance from wallets where wallet_status = 'active'`;
+    select id, customer_id, wallet_type, credit_balance as balance from wallets where wallet_status in ('active', 'frozen')`;
   for (const customer of company.ledger.customers) {
     const of = (type: string) =>
       rows.find((row) => row.customer_id === customer.id && row.wallet_type === type);
@@ -118,7 +119,7 @@ async function compareWallets(company: Company, when: string, differ: Differ): P
     differ(
       `${when}: credits of ${customer.id}`,
       { credits: money2(prepaid?.balance) },
-      { credits: customer.book.balance },
+      { credits: Math.round(customer.book.balance) },
     );
     if (customer.postpaid !== null)
       differ(

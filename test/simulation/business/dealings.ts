@@ -1,11 +1,14 @@
 import type { Random } from '../../support/random.ts';
 import { debit, topUp } from './credits.ts';
 import { Desk, type Business } from './desk.ts';
-import { edit, note, oneOff, recalculate, voidInvoice } from './invoices.ts';
+import { edit, note, oneOff, recalculate, voidInvoice, voidNote } from './invoices.ts';
 import type { Customer } from './records.ts';
-import { dispute, late, pay, refund, retryRefund } from './payments.ts';
-import { checkout, followSession } from './sessions.ts';
-import { cancel, changeTaxes, lateUsage, subscribe } from './subscriptions.ts';
+import { freeze, terminateWallet } from './wallet-life.ts';
+import { deletePayment, dispute, late, pay, refund, retryRefund } from './payments.ts';
+import { changePlan, changeQuantity } from './changes.ts';
+import { checkout, followSession, payBySession } from './sessions.ts';
+import { lateUsage, settleLateUsage } from './late-usage.ts';
+import { cancel, changeTaxes, subscribe } from './subscriptions.ts';
 
 /**
  * Commands about one customer, one after another. They are drawn from a stream of their own, so that they are the same
@@ -81,4 +84,12 @@ const COMMANDS: readonly (readonly [number, Command, Among?])[] = [
   [4, late],
   [9, checkout],
   [3, followSession],
+  [6, settleLateUsage, 'billed'],
+  [3, voidNote],
+  [6, payBySession, 'open'],
+  [3, deletePayment],
+  [3, terminateWallet],
+  [2, freeze],
+  [8, changePlan],
+  [6, changeQuantity],
 ];

@@ -3,7 +3,7 @@ import type { TestAnswer } from '../../support/api.ts';
 import type { BillingWorld } from '../../support/billing-world.ts';
 import type { Random } from '../../support/random.ts';
 import type { Ledger } from './ledger.ts';
-import type { Customer } from './records.ts';
+import type { Customer, Invoice } from './records.ts';
 import type { PlanTerms } from './plans.ts';
 import type { Session } from './sessions.ts';
 
@@ -41,6 +41,8 @@ export class Desk {
   refusal = '';
   /** Payments whose outcome the gateway has not reported. */
   readonly pending: string[] = [];
+  /** Adjustments that are not void. */
+  readonly adjustments: { readonly id: string; readonly invoice: Invoice; undo(): void }[] = [];
   /** Sessions whose page may be open. */
   readonly sessions: Session[] = [];
 

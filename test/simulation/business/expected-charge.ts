@@ -1,10 +1,20 @@
 import type { PlanTerms } from './plans.ts';
 
+/** What a subscription costs from a time on. */
+export interface Terms {
+  readonly from: string;
+  readonly plan: PlanTerms;
+  readonly quantity: number;
+  /** They begin with a period; otherwise the advance of a period that begins at `from` is due by the terms before. */
+  readonly isOfPeriod: boolean;
+}
+
 /** A subscription as the company agreed on it with its customer. */
 export interface Subscription {
   readonly id: string;
-  readonly plan: PlanTerms;
   readonly start: string;
+  /** In the order of their times. */
+  readonly terms: Terms[];
   /** Exclusive; null runs on. */
   end: string | null;
   /**
@@ -40,27 +50,77 @@ export function periodEnd({ start }: Subscription, at: string): string {
   return monthsLater(start, month);
 }
 
+export const subscriptionOf = (id: string, plan: PlanTerms, start: string): Subscription => ({
+  id,
+  start,
+  terms: [{ from: start, plan, quantity: 1, isOfPeriod: true }],
+  end: null,
+  isCancelledAtOnce: false,
+});
+
+export const feeOf = ({ plan, quantity }: Terms): number => plan.fee * quantity;
+
+/** The terms at a time. */
+export const termsAt = ({ terms }: Subscription, at: string): Terms =>
+  terms.findLast(({ from }) => from <= at) ?? terms[0]!;
+
+/** The terms by which the advance of a period is due. */
+export const termsOfPeriod = ({ terms }: Subscription, start: string): Terms =>
+  terms.findLast(({ from, isOfPeriod }) => from < start || (from === start && isOfPeriod))!;
+
+/** The begin of the subscription's period that a time lies in. */
+export function periodStart({ start }: Subscription, at: string): string {
+  let month = 0;
+  while (monthsLater(start, month + 1) <= at) month += 1;
+  return monthsLater(start, month);
+}
+
+/** Each plan charges the usage of its own time (billing 14.2): the begins of these times, and the charges. */
+export function rowsOfUsage({ terms }: Subscription, used: readonly Use[]): Map<string, number> {
+  const segments = terms.filter(({ plan }, index) => plan !== terms[index - 1]?.plan);
+  return new Map(
+    segments.map(({ plan, from }, index) => {
+      const to = segments[index + 1]?.from;
+      const own = used.filter(
+        ({ at }) => (index === 0 || at >= from) && (to === undefined || at < to),
+      );
+      return [from, plan.charge(own.reduce((units, each) => units + each.units, 0))];
+    }),
+  );
+}
+
+/** The usage rows of an invoice. */
+export function rowsOfPeriod(
+  subscription: Subscription,
+  used: readonly Use[],
+  { period_start, period_end }: BilledPeriod,
+): Map<string, number> {
+  const { end } = subscription;
+  return rowsOfUsage(
+    subscription,
+    used.filter(({ at }) => at >= period_start && at < period_end && (end === null || at < end)),
+  );
+}
+
 /**
  * What an invoice of the subscription must ask for, in cents, by the plan's terms and what the customer used. Knows
  * nothing that the product computed.
  */
 export function expectedCharge(
-  { plan, start, end, isCancelledAtOnce }: Subscription,
+  subscription: Subscription,
   used: readonly Use[],
   invoice: BilledPeriod,
-): { readonly usage: number; readonly fee: number } {
-  if (invoice.billing_reason === 'SUBSCRIPTION_CREATE') return { usage: 0, fee: plan.fee };
-  const units = used
-    .filter(
-      ({ at }) =>
-        at >= invoice.period_start && at < invoice.period_end && (end === null || at < end),
-    )
-    .reduce((sum, each) => sum + each.units, 0);
+): { readonly usage: number; readonly fee: number; readonly rows: ReadonlyMap<string, number> } {
+  const { start, end, terms, isCancelledAtOnce } = subscription;
+  if (invoice.billing_reason === 'SUBSCRIPTION_CREATE')
+    return { usage: 0, fee: feeOf(terms[0]!), rows: new Map() };
+  const rows = rowsOfPeriod(subscription, used, invoice);
+  const usage = [...rows.values()].reduce((sum, amount) => sum + amount, 0);
   let month = 1;
   while (monthsLater(start, month) < invoice.period_end) month += 1;
   const isBoundary = monthsLater(start, month) === invoice.period_end;
   const hasNext =
     end === null || invoice.period_end < end || (isCancelledAtOnce && invoice.period_end === end);
   const goesOn = isBoundary && hasNext && invoice.billing_reason === 'SUBSCRIPTION_CYCLE';
-  return { usage: plan.charge(units), fee: goesOn ? plan.fee : 0 };
+  return { usage, rows, fee: goesOn ? feeOf(termsOfPeriod(subscription, invoice.period_end)) : 0 };
 }

@@ -1,5 +1,6 @@
 import { cents, money } from './cents.ts';
 import type { Desk } from './desk.ts';
+import { assertNotCharged } from './late-usage.ts';
 import { isExempt, type Invoice } from './records.ts';
 import { isCreditable, noteTypeOf, taxLeft, type NoteLine } from './notes.ts';
 import { TAXES } from './taxes.ts';
@@ -84,16 +85,33 @@ export async function note(desk: Desk, row: any): Promise<void> {
   const credit = (sign: 1 | -1) => {
     for (const line of lines)
       invoice.credited.set(line.id, (invoice.credited.get(line.id) ?? 0) + sign * line.amount);
+    for (const { id, amount } of lines)
+      if (chosen.some((each: any) => each.id === id && isFee(each)))
+        ledger.advances.credit(invoice, sign * amount);
   };
   credit(1);
   if (type === 'REFUND') return ledger.returnMoney(invoice, amount, isToSource);
   invoice.adjusted += amount;
-  if (!random.chance(0.25)) return;
-  const voided = await desk.command('void note', `/creditnotes/${body.id}/void`, {});
-  if (voided === null)
-    throw new Error(`the adjustment ${body.id} cannot be voided: ${desk.refusal}`);
-  invoice.adjusted -= amount;
-  credit(-1);
+  desk.adjustments.push({
+    id: body.id,
+    invoice,
+    undo: () => {
+      invoice.adjusted -= amount;
+      credit(-1);
+    },
+  });
+  if (random.chance(0.25)) await voidNote(desk);
+}
+
+/** Voids the newest adjustment; its invoice may be open again (money 10.11). */
+export async function voidNote(desk: Desk): Promise<void> {
+  const adjustment = desk.adjustments.pop();
+  if (adjustment === undefined) return;
+  const { id, invoice, undo } = adjustment;
+  const voided = await desk.command('void note', `/creditnotes/${id}/void`, {});
+  if (voided !== null) undo();
+  else if (!invoice.isVoid)
+    throw new Error(`the adjustment ${id} cannot be voided: ${desk.refusal}`);
 }
 
 export async function voidInvoice(desk: Desk, row: any): Promise<void> {
@@ -104,7 +122,9 @@ export async function voidInvoice(desk: Desk, row: any): Promise<void> {
   const body = await desk.command('void', `/invoices/${row.id}/void`, {
     ...(isToSource ? { refund_target: 'BACK_TO_SOURCE' } : {}),
   });
-  if (body !== null) ledger.void(invoice, isToSource, desk.now);
+  if (body === null) return;
+  assertNotCharged(invoice);
+  ledger.void(invoice, isToSource, desk.now);
 }
 
 /** Edits the rows of an issued invoice; the draft that replaces it is issued at once (billing 17.6). */
@@ -120,7 +140,10 @@ export async function edit(desk: Desk, row: any): Promise<void> {
     });
     if (body !== null && invoice.purchase !== null)
       throw new Error(`the rows of the purchase ${row.id} were edited`);
-    if (body !== null) assertNotAdjusted(invoice);
+    if (body !== null) {
+      assertNotAdjusted(invoice);
+      assertNotCharged(invoice);
+    }
     if (body === null) break;
     if (drafted === invoice) drafted = ledger.replace(invoice, body.id, desk.now);
     id = body.id;
@@ -132,9 +155,13 @@ export async function edit(desk: Desk, row: any): Promise<void> {
   const usage = sum(({ price_type }) => price_type === 'USAGE');
   await issueDraft(desk, id);
   drafted.isWritten = true;
+  ledger.advances.edit(drafted, sum(isFee));
   const taxes = ledger.taxesOfEdit(invoice, row);
   ledger.issue(drafted, { usage, net: sum(() => true), taxes }, desk.now, row.period_end);
 }
+
+const isFee = ({ price_type, price_id }: any): boolean =>
+  price_type === 'FIXED' && price_id !== null;
 
 /** Credit notes stay with the invoice: its replacement would ask for the credited amount again (money 9.15). */
 function assertNotAdjusted({ id, adjusted }: Invoice): void {
@@ -159,6 +186,7 @@ export async function recalculate(desk: Desk, row: any): Promise<void> {
   const body = await desk.command('recalculate', `/invoices/${row.id}/recalculate`, {});
   if (body === null) return;
   assertNotAdjusted(invoice);
+  assertNotCharged(invoice);
   const drafted = ledger.replace(invoice, body.id, desk.now);
   drafted.isWritten = invoice.isWritten;
   await issueDraft(desk, body.id);

@@ -1,6 +1,8 @@
-import { expectedCharge, monthsLater } from './expected-charge.ts';
+import { Advances } from './advances.ts';
+import { expectedCharge, monthsLater, termsOfPeriod } from './expected-charge.ts';
 import type { PlanTerms } from './plans.ts';
 import { isExempt, type Asked, type Customer, type Invoice, type Payment } from './records.ts';
+import { WalletBook } from './wallet-book.ts';
 import { taxesOn, UNTAXED, type TaxTerms } from './taxes.ts';
 
 /**
@@ -11,6 +13,7 @@ export class Ledger {
   readonly customers: Customer[] = [];
   readonly invoices = new Map<string, Invoice>();
   readonly payments = new Map<string, Payment>();
+  readonly advances = new Advances();
   /** Invoices that are issued once a session is paid, with what happens then (money 11.6). */
   readonly #gates = new Map<Invoice, { readonly asked: Asked; readonly paid: () => void }>();
   /** Refunds that were retried. */
@@ -24,7 +27,7 @@ export class Ledger {
     if (found !== undefined) return found;
     const made: Invoice = {
       id, customer, total: null, net: 0, usage: 0, taxes: [], ...UNTAXED, prepaid: 0, taken: [], adjusted: 0,
-      credited: new Map(), isWritten: false, isVoid: false, isArchived: false, purchase: null,
+      credited: new Map(), rows: new Map(), settlements: [], isWritten: false, isVoid: false, isArchived: false, purchase: null,
     }; // prettier-ignore
     this.invoices.set(id, made);
     return made;
@@ -58,11 +61,14 @@ export class Ledger {
       book: () => this.bookIssued(invoice),
     }));
     for (const customer of this.customers)
-      for (const { plan, start, end } of customer.subscriptions)
-        for (let month = 1; plan.credits > 0; month += 1) {
+      for (const subscription of customer.subscriptions)
+        for (let month = 1; ; month += 1) {
+          const { start, end } = subscription;
           const at = monthsLater(start, month);
           if (at > to || (end !== null && at >= end)) break;
-          if (at > from) events.push({ at, rank: 0, book: () => this.grant(customer, plan, at) });
+          const { plan } = termsOfPeriod(subscription, at);
+          if (at > from && plan.credits > 0)
+            events.push({ at, rank: 0, book: () => this.grant(customer, plan, at) });
         }
     events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.rank - b.rank));
     for (const event of events) event.book();
@@ -82,31 +88,39 @@ export class Ledger {
     const isClosed = invoice.billing_reason !== 'SUBSCRIPTION_CREATE';
     const isFree = isClosed ? pinned?.isExempt === true : isExempt(customer);
     const taxes = isFree ? [] : customer.taxes;
-    this.issue(mine, { ...this.#charge(customer, invoice), taxes }, invoice.finalized_at);
+    const { usage, fee, rows, subscription } = this.#charge(customer, invoice);
+    mine.rows = rows;
+    const period = isClosed ? invoice.period_end : subscription.start;
+    if (fee > 0) this.advances.bill(mine, subscription, period, fee);
+    this.issue(mine, { usage, net: usage + fee, taxes }, invoice.finalized_at);
   }
 
   /** The invoice of a period with all usage and the taxes of today; written rows stay (billing 8.3, 17.6). */
   issueAgain(mine: Invoice, replaced: Invoice, row: any, at: string): void {
     const { customer } = mine;
     const taxes = isExempt(customer) ? [] : customer.taxes;
-    const charge = replaced.isWritten
-      ? { usage: replaced.usage, net: replaced.net }
-      : this.#charge(customer, row);
-    this.issue(mine, { ...charge, taxes }, at, row.period_end);
+    const isKept = replaced.isWritten || row.billing_reason === 'SUBSCRIPTION_UPDATE';
+    if (isKept) {
+      const { usage, net } = replaced;
+      this.issue(mine, { usage, net, taxes }, at, row.period_end);
+    } else {
+      const { usage, fee, rows } = this.#charge(customer, row);
+      mine.rows = rows;
+      this.issue(mine, { usage, net: usage + fee, taxes }, at, row.period_end);
+    }
   }
 
   /** Taxes of an edited invoice: those of a closed period are pinned, others are those of today (billing 8.3). */
   taxesOfEdit({ customer, taxes }: Invoice, { billing_reason }: any): readonly TaxTerms[] {
-    if (billing_reason !== 'SUBSCRIPTION_CREATE')
+    if (billing_reason !== 'SUBSCRIPTION_CREATE' && billing_reason !== 'SUBSCRIPTION_UPDATE')
       return billing_reason === null && isExempt(customer) ? [] : taxes;
     return isExempt(customer) ? [] : customer.taxes;
   }
 
-  #charge(customer: Customer, invoice: any): { readonly usage: number; readonly net: number } {
+  #charge(customer: Customer, invoice: any) {
     const subscription = customer.subscriptions.find(({ id }) => id === invoice.subscription_id);
     if (subscription === undefined) throw new Error(`invoice ${invoice.id} is of no one`);
-    const { usage, fee } = expectedCharge(subscription, customer.usage, invoice);
-    return { usage, net: usage + fee };
+    return { subscription, ...expectedCharge(subscription, customer.usage, invoice) };
   }
 
   /** Credits pay usage before exclusive taxes are added (billing 9.1). */
@@ -116,7 +130,7 @@ export class Ledger {
     customer.book.expire(at, open);
     if (ownEnd !== undefined) open.push(ownEnd);
     const { inclusive, exclusive } = taxesOn(net, taxes);
-    const prepaid = Math.min(customer.book.spendable(at, open), usage);
+    const prepaid = Math.min(wholeCents(customer.book.spendable(at, open)), usage);
     const taken = customer.book.debit(prepaid, at, open);
     const total = net - prepaid + exclusive;
     Object.assign(mine, { usage, net, taxes, inclusive, exclusive, prepaid, taken, total });
@@ -128,15 +142,25 @@ export class Ledger {
     invoice.isVoid = true;
     invoice.customer.book.giveBack(invoice.taken, at);
     for (const payment of this.paymentsOf(invoice)) payment.invoice_id = id;
+    this.advances.move(invoice, draft);
     return draft;
   }
 
   /** The credits of a plan for one month. */
-  grant(customer: Customer, { credits }: PlanTerms, at: string): void {
+  grant(customer: Customer, plan: PlanTerms, at: string, credits = plan.credits * 100): void {
     this.expire(customer, at);
-    customer.book.credit(credits * 100, {
+    customer.book.credit(credits, {
       expiry: new Date(Date.parse(at) + 40 * 86_400_000).toISOString(),
     });
+  }
+
+  /** The wallet is closed; another one may follow. Its unpaid purchases have failed (money 2.11.9). */
+  endWallet(customer: Customer): void {
+    for (const { purchase } of this.invoices.values())
+      if (purchase?.state === 'unpaid' && purchase.book === customer.book)
+        purchase.state = 'failed';
+    customer.book = new WalletBook();
+    customer.wallet_id = null;
   }
 
   /** Writes off the prepaid credits that have expired by a time. */
@@ -183,7 +207,8 @@ export class Ledger {
   pay(invoice: Invoice, id: string, amount: number, kind: Payment['kind'], at: string): void {
     this.#leaveGate(invoice)?.paid();
     this.payments.set(id, { id, invoice_id: invoice.id, amount, kind, refunded: 0, toSource: 0 });
-    if (invoice.isVoid) this.backToSource(this.payments.get(id)!, amount);
+    const isRefused = invoice.isVoid || invoice.purchase?.state === 'failed';
+    if (isRefused) this.backToSource(this.payments.get(id)!, amount);
     this.#completePurchase(invoice, at);
   }
 
@@ -191,15 +216,15 @@ export class Ledger {
   sell(invoice: Invoice, credits: number, at: string): void {
     invoice.total = credits;
     invoice.net = credits;
-    invoice.purchase = { credits, isDone: false };
+    invoice.purchase = { credits, book: invoice.customer.book, state: 'unpaid' };
     this.#completePurchase(invoice, at);
   }
 
   #completePurchase(invoice: Invoice, at: string): void {
     const { purchase, total, customer } = invoice;
-    if (purchase === null || purchase.isDone || total === null || invoice.isVoid) return;
+    if (purchase?.state !== 'unpaid' || total === null || invoice.isVoid) return;
     if (this.paid(invoice) < total - invoice.adjusted) return;
-    purchase.isDone = true;
+    purchase.state = 'done';
     this.expire(customer, at);
     customer.book.credit(purchase.credits, { reference: invoice.id });
   }
@@ -244,10 +269,13 @@ export class Ledger {
   void(invoice: Invoice, isToSource: boolean, at: string): void {
     const { customer, purchase } = invoice;
     invoice.isVoid = true;
-    if (purchase?.isDone === true && !customer.book.recall(invoice.id, purchase.credits))
+    if (purchase?.state === 'done' && !purchase.book.recall(invoice.id, purchase.credits))
       throw new Error(`the purchase of ${invoice.id} was voided though its credits are spent`);
     const back = this.paid(invoice) - this.refunded(invoice);
     if (back > 0) this.returnMoney(invoice, back, isToSource);
     customer.book.giveBack(invoice.taken, at);
   }
 }
+
+/** Credits below a cent pay nothing (money 2.6.4): a share of a grant has such a rest. */
+const wholeCents = (credits: number): number => Math.floor(credits + 1e-6);

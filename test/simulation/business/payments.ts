@@ -86,6 +86,16 @@ export async function late(desk: Desk): Promise<void> {
   await desk.business.readBank(desk.customer);
 }
 
+/** Gives up a payment that waits; its page may still be paid (money 8.3.7, 8.4.7). */
+export async function deletePayment(desk: Desk): Promise<void> {
+  const { business, random } = desk;
+  const waiting = random.pick(desk.pending);
+  if (waiting === undefined) return;
+  const { status } = await business.world.api.delete(`/v1/payments/${waiting}`);
+  business.count(`delete payment ${status}`);
+  await business.readBank(desk.customer);
+}
+
 export async function refund(desk: Desk, row: any): Promise<void> {
   const { customer, ledger, random } = desk;
   const payment = random.pick(ledger.paymentsOf(ledger.invoices.get(row.id)!));

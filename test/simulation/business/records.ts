@@ -13,6 +13,22 @@ export interface Payment {
   toSource: number;
 }
 
+/** A settlement of late usage: what it charged, negative for a credit, by row. */
+export interface Settlement {
+  readonly rows: ReadonlyMap<string, number>;
+  /** Whether its document still holds. */
+  readonly holds: () => boolean;
+  readonly isCharge: boolean;
+}
+
+/** Credits that an invoice sells. */
+export interface Purchase {
+  readonly credits: number;
+  /** The wallet that they are for. */
+  readonly book: WalletBook;
+  state: 'unpaid' | 'done' | 'failed';
+}
+
 export interface Invoice {
   readonly id: string;
   readonly customer: Customer;
@@ -29,20 +45,24 @@ export interface Invoice {
   adjusted: number;
   /** Amounts that finalized notes credit, by row; the tax is `tax`. */
   readonly credited: Map<string, number>;
+  /** Charges of its usage rows, and what settlements of late usage charged of each since. */
+  rows: ReadonlyMap<string, number>;
+  readonly settlements: Settlement[];
   /** A person wrote the rows: later computations keep them (billing 17.6). */
   isWritten: boolean;
   isVoid: boolean;
   /** Its session ended unpaid: lists leave it out. */
   isArchived: boolean;
   /** Credits that this invoice sells, and whether the customer has them. */
-  purchase: { readonly credits: number; isDone: boolean } | null;
+  purchase: Purchase | null;
 }
 
 export interface Customer {
   readonly id: string;
   readonly external_id: string;
   readonly card: string | null;
-  readonly book: WalletBook;
+  /** The prepaid wallet that is not closed. */
+  book: WalletBook;
   readonly postpaid: { readonly id: string; readonly book: WalletBook } | null;
   wallet_id: string | null;
   readonly subscriptions: Subscription[];

@@ -1,5 +1,6 @@
 import { cents, money } from './cents.ts';
 import type { Desk } from './desk.ts';
+import { subscriptionOf } from './expected-charge.ts';
 import { oneOffOf, taxOverride } from './invoices.ts';
 import { isExempt, type Asked, type Invoice } from './records.ts';
 import { TAXES } from './taxes.ts';
@@ -72,6 +73,23 @@ async function gatedOneOff(desk: Desk): Promise<Session | null> {
   return gated(desk, body.checkout_session, invoice, asked);
 }
 
+/** Opens a session for what an issued invoice still asks for; its end leaves the invoice as it is. */
+export async function payBySession(desk: Desk, row: any): Promise<void> {
+  const { customer, ledger, random } = desk;
+  const body = await desk.command('session of an invoice', '/checkout/sessions', {
+    customer_external_id: customer.external_id,
+    action: 'pay_invoice',
+    ...CHECKOUT,
+    configuration: { pay_invoice_params: { invoice_id: row.id } },
+  });
+  if (body === null) return;
+  const invoice = ledger.invoices.get(row.id)!;
+  if (body.payment.amount !== row.amount_remaining)
+    throw new Error(`session ${body.id} asks for ${body.payment.amount}`);
+  desk.sessions.push({ id: body.id, payment_id: body.checkout_payment_id, invoice });
+  if (random.chance(0.4)) await followSession(desk);
+}
+
 async function gatedTopUp(desk: Desk): Promise<Session | null> {
   const { customer, ledger, random } = desk;
   if (customer.wallet_id === null) return null;
@@ -83,7 +101,7 @@ async function gatedTopUp(desk: Desk): Promise<Session | null> {
   });
   if (body === null) return null;
   const invoice = ledger.invoiceOf(body.invoice_id, customer);
-  invoice.purchase = { credits, isDone: false };
+  invoice.purchase = { credits, book: customer.book, state: 'unpaid' };
   return gated(desk, body.checkout_session, invoice, { usage: 0, net: credits, taxes: [] });
 }
 
@@ -101,18 +119,14 @@ async function gatedSubscription(desk: Desk): Promise<Session | null> {
   const taxes = isExempt(customer) ? [] : customer.taxes;
   const start = desk.now;
   return gated(desk, session, invoice, { usage: 0, net: plan.terms.fee, taxes }, () => {
-    customer.subscriptions.push({
-      id: body.id,
-      plan: plan.terms,
-      start,
-      end: null,
-      isCancelledAtOnce: false,
-    });
+    const subscription = subscriptionOf(body.id, plan.terms, start);
+    ledger.advances.bill(invoice, subscription, start, plan.terms.fee);
+    customer.subscriptions.push(subscription);
     if (plan.terms.credits > 0) ledger.grant(customer, plan.terms, start);
   });
 }
 
-function gated(
+export function gated(
   { ledger }: Desk,
   session: any,
   invoice: Invoice,

@@ -1,5 +1,5 @@
 import type { Desk } from './desk.ts';
-import { periodEnd } from './expected-charge.ts';
+import { periodEnd, subscriptionOf } from './expected-charge.ts';
 
 export async function subscribe(desk: Desk): Promise<void> {
   const { customer, ledger } = desk;
@@ -9,13 +9,7 @@ export async function subscribe(desk: Desk): Promise<void> {
     billing_period: 'MONTHLY', billing_period_count: 1,
   }); // prettier-ignore
   if (body === null) throw new Error(`no subscription of ${customer.external_id}`);
-  customer.subscriptions.push({
-    id: body.id,
-    plan: plan.terms,
-    start: desk.now,
-    end: null,
-    isCancelledAtOnce: false,
-  });
+  customer.subscriptions.push(subscriptionOf(body.id, plan.terms, desk.now));
   if (plan.terms.credits > 0) ledger.grant(customer, plan.terms, desk.now);
   await desk.bookIssued();
 }
@@ -46,16 +40,4 @@ export async function changeTaxes(desk: Desk): Promise<void> {
   });
   customer.exemptions.push({ from: desk.now, isExempt });
   desk.business.count(`tax treatment ${status}`);
-}
-
-/** Usage of a time that has passed comes late; nothing is billed for it by itself (billing 17.6). */
-export async function lateUsage(desk: Desk): Promise<void> {
-  const { business, customer, random } = desk;
-  const span = 60 * 86_400_000;
-  const at = new Date(Date.parse(desk.now) - random.below(span)).toISOString();
-  if (!customer.subscriptions.some(({ start }) => start <= at)) return;
-  const units = 1 + random.below(60);
-  await business.world.usage.use(business.meter, customer, at, String(units));
-  customer.usage.push({ at, units });
-  business.count('late usage');
 }

@@ -24,6 +24,8 @@ export class WalletBook {
   #blocks: Block[] = [];
   #order = 0;
   overdraft = 0;
+  /** It accepts credits and refuses debits. */
+  isFrozen = false;
 
   get balance(): number {
     return this.#blocks.reduce((sum, { left }) => sum + left, 0) - this.overdraft;
@@ -48,6 +50,7 @@ export class WalletBook {
 
   /** What can be spent at a time. `open` are ends of periods whose invoices are not issued yet. */
   spendable(at: string, open: readonly string[]): number {
+    if (this.isFrozen) return 0;
     return this.#blocks.reduce(
       (sum, { left, expiry }) => sum + (isUsable(expiry, at, open) ? left : 0),
       0,
@@ -77,18 +80,17 @@ export class WalletBook {
     return taken;
   }
 
-  /** Credits go back to where they came from. */
+  /** Credits go back to where they came from; those of a closed wallet come here with their terms. */
   giveBack(taken: readonly Taken[], at: string): void {
     for (const { block, credits } of taken) {
       const repaid = Math.min(this.overdraft, credits);
       this.overdraft -= repaid;
       const rest = credits - repaid;
       if (rest === 0) continue;
-      if (block.expiry > at) block.left += rest;
-      else {
-        const expiry = new Date(Date.parse(at) + RETURNED_MS).toISOString();
-        this.credit(rest, { expiry, priority: block.priority });
-      }
+      const isAlive = block.expiry > at;
+      const expiry = new Date(Date.parse(at) + RETURNED_MS).toISOString();
+      if (isAlive && this.#blocks.includes(block)) block.left += rest;
+      else this.credit(rest, { expiry: isAlive ? block.expiry : expiry, priority: block.priority });
     }
   }
 

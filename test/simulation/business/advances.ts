@@ -1,0 +1,110 @@
+import { feeOf, periodEnd, periodStart, termsAt, termsOfPeriod } from './expected-charge.ts';
+import type { Subscription, Terms } from './expected-charge.ts';
+import type { Invoice } from './records.ts';
+import { share, taxesOn, type TaxTerms } from './taxes.ts';
+
+/** An amount that was charged for the terms' fee in a period. */
+interface Advance {
+  readonly subscription: Subscription;
+  readonly terms: Terms;
+  readonly period: string;
+  readonly isOfChange: boolean;
+  /** Null if it was settled through the wallet. */
+  invoice: Invoice | null;
+  /** Negative: credited. */
+  amount: number;
+}
+
+/** What a change in a period charges and credits. */
+export interface Settled {
+  readonly charge: number;
+  readonly credit: number;
+  /** Exclusive tax that was charged on what is credited, in proportion; not rounded. */
+  readonly tax: number;
+}
+
+/** Fees that were charged in advance, so that a change credits no more than was billed (billing 5.3). */
+export class Advances {
+  #rows: Advance[] = [];
+
+  bill(invoice: Invoice | null, subscription: Subscription, period: string, amount: number): void {
+    const terms = termsOfPeriod(subscription, period);
+    this.#rows.push({ subscription, terms, period, isOfChange: false, invoice, amount });
+  }
+
+  /** The replacement has what the replaced invoice charged. */
+  move(from: Invoice, to: Invoice): void {
+    for (const row of this.#rows) if (row.invoice === from) row.invoice = to;
+  }
+
+  /** An edit of the invoice leaves its fees with this amount. */
+  edit(invoice: Invoice, amount: number): void {
+    for (const row of this.#rows)
+      if (row.invoice === invoice && row.amount > 0) row.amount = amount;
+  }
+
+  /** A credit note credits a part of the invoice's fees; negative: it is void. */
+  credit(invoice: Invoice, amount: number): void {
+    for (const row of this.#rows)
+      if (row.invoice === invoice && row.amount > 0) row.amount -= amount;
+  }
+
+  /** A change of the terms at a time: the slices of the rest of the period, the credit at most what was billed. */
+  settle(subscription: Subscription, next: Terms, at: string, taxes: readonly TaxTerms[]): Settled {
+    const period = periodStart(subscription, at);
+    const [start, end, now] = [period, periodEnd(subscription, at), at].map((text) =>
+      Date.parse(text),
+    );
+    const slice = (fee: number) => share(fee, end! - now!, end! - start!);
+    const old = termsAt(subscription, at);
+    const billed = this.#billed(subscription, old, period);
+    const credit = Math.min(slice(feeOf(old)), Math.max(billed, 0));
+    const tax = credit * this.#taxShare(subscription, old, period, taxes);
+    return { charge: slice(feeOf(next)), credit, tax };
+  }
+
+  /** Books a settled change; without an invoice the wallet has the net. */
+  change(
+    subscription: Subscription,
+    next: Terms,
+    { charge, credit }: Settled,
+    invoice: Invoice | null,
+  ): void {
+    const period = periodStart(subscription, next.from);
+    const old = termsAt(subscription, next.from);
+    const row = { subscription, period, isOfChange: true, invoice };
+    this.#rows.push(
+      { ...row, terms: old, amount: -credit },
+      { ...row, terms: next, amount: charge },
+    );
+  }
+
+  /** Tax of a cent of the fee: that of the invoice that charged it, or of today. */
+  #taxShare(
+    subscription: Subscription,
+    terms: Terms,
+    period: string,
+    taxes: readonly TaxTerms[],
+  ): number {
+    const row = this.#rows.findLast(
+      (each) =>
+        each.subscription === subscription &&
+        each.period === period &&
+        each.terms === terms &&
+        each.amount > 0,
+    );
+    const invoice = row?.invoice;
+    if (invoice != null && invoice.net > 0) return invoice.exclusive / invoice.net;
+    return taxesOn(1_000_000, taxes).exclusive / 1_000_000;
+  }
+
+  #billed(subscription: Subscription, terms: Terms, period: string): number {
+    const rows = this.#rows.filter(
+      (row) => row.subscription === subscription && row.period === period && row.terms === terms,
+    );
+    const isOfPeriod = termsOfPeriod(subscription, period) === terms;
+    // The invoice of a period that has just begun is a draft that the ledger has not seen.
+    const unseen = isOfPeriod && !rows.some(({ isOfChange }) => !isOfChange) ? feeOf(terms) : 0;
+    return rows.reduce((sum, { invoice, amount }) => sum + (invoice?.isVoid ? 0 : amount), unseen);
+  }
+}
