@@ -110,19 +110,23 @@ async function settle(
   }
   const [made] = body.changed_resources.invoices;
   const told = made === undefined ? 0 : cents(made.amount) * (made.action === 'created' ? 1 : -1);
-  // Shares of taxes that were rounded once for their invoice: a cent each.
-  const tax = net < 0 ? settled!.tax - taxesOn(settled!.charge, taxes).exclusive : 0;
-  const meant = net < 0 ? net - Math.max(tax, 0) : net + taxesOn(net, taxes).exclusive;
-  if (Math.abs(told - meant) > (net < 0 ? 2 : 0))
-    throw new Error(
-      `the change of ${running.id} settles ${told}, not ${meant}: ${JSON.stringify([settled, running.terms, next])}`,
-    );
+  let meant = 0;
   if (made?.action === 'created') {
     const invoice = ledger.invoiceOf(made.id, customer);
     ledger.issue(invoice, { usage: 0, net, taxes }, desk.now);
+    meant = invoice.total!;
     apply(invoice);
   } else {
-    if (net < 0) customer.book.credit(-told);
+    if (net < 0) {
+      const tax = settled!.tax - taxesOn(settled!.charge, taxes).exclusive;
+      meant = net - Math.max(tax, 0);
+      customer.book.credit(-told);
+    } else meant = net;
     apply(null);
   }
+  // A credit has shares of taxes that were rounded once for their invoice: a cent each.
+  if (Math.abs(told - meant) > (net < 0 ? 2 : 0))
+    throw new Error(
+      `the change of ${running.id} settles ${told}, not ${meant}: ${JSON.stringify([settled, running.terms])}`,
+    );
 }

@@ -135,6 +135,8 @@ export function gated(
 ): Session {
   const due = ledger.gate(invoice, asked, paid);
   if (cents(session.payment.amount) !== due)
-    throw new Error(`session ${session.id} asks for ${session.payment.amount}, not ${money(due)}`);
+    throw new Error(
+      `session ${session.id} asks for ${session.payment.amount}, not ${money(due)}: ${JSON.stringify(asked)}`,
+    );
   return { id: session.id, payment_id: session.checkout_payment_id, invoice };
 }
