@@ -13,6 +13,7 @@ import { NO_AMOUNTS } from '../computing/invoice-record.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
 import { insertInvoiceLines } from '../records/invoice-line-repository.ts';
 import { insertInvoices } from '../records/invoice-repository.ts';
+import { moveSubscriptionChanges } from '../records/subscription-change-repository.ts';
 import { movePayments } from '../records/payment-repository.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
 import type { LockedInvoice } from './lock-invoice.ts';
@@ -83,6 +84,7 @@ export async function replaceInvoice(
   };
   await insertInvoices(tx, [draft]);
   await insertInvoiceLines(tx, replacement.lines);
+  await moveSubscriptionChanges(tx, scope, invoice.id, draft.id);
   const concerned = { invoice: draft, lines: replacement.lines, customer, subscription };
   await writeOutboxEvents(tx, [invoiceEvent('invoice.update', scope, concerned)]);
   return draft;

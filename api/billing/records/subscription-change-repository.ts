@@ -1,3 +1,4 @@
+import { TAX_LINE } from '../../../domain/invoicing/credit-notes.ts';
 import type { BilledRow } from '../../../domain/pricing/credit.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
@@ -44,6 +45,18 @@ export async function insertSubscriptionChange(
   await insertRows(tx, 'subscription_changes', [change]);
 }
 
+/** What changes charged with a replaced invoice is charged with its replacement. */
+export async function moveSubscriptionChanges(
+  tx: Transaction,
+  scope: Scope,
+  from: string,
+  to: string,
+): Promise<void> {
+  await tx`
+    update subscription_changes set invoice_id = ${to}
+     where ${inScope(tx, scope)} and invoice_id = ${from}`;
+}
+
 /** A charged or credited row of a line item, with the exclusive tax that was charged or returned with it. */
 export interface SettledRow extends BilledRow {
   readonly subscription_line_item_id: string;
@@ -53,10 +66,11 @@ export interface SettledRow extends BilledRow {
 
 /**
  * Everything charged for and credited to the line items for service from `from` on: rows of invoices, and rows
- * of changes, with or without an invoice, in the currency of the subscription. The exclusive tax of an invoice
- * row is its share of the tax of its invoice. Invoices of changes are left out, because the changes say what they
- * charge; the invoice of a period that begins with a resumption is of the subscription. The statement names both values
- * of `holds_slot`: each has an index.
+ * of changes, with or without an invoice, and final credit notes on rows, in the currency of the subscription. The
+ * exclusive tax of an invoice row is its share of the tax of its invoice, that of a credited row its share of the tax
+ * that the note credits. Invoices of changes are left out, because the changes say what they charge; the invoice of a
+ * period that begins with a resumption is of the subscription. The statement names both values of `holds_slot`: each
+ * has an index.
  */
 export async function settledRowsOf(
   db: Db,
@@ -92,5 +106,21 @@ export async function settledRowsOf(
       left join invoices i on i.id = c.invoice_id
      where ${inScope(db, scope, 'c')} and c.subscription_id = ${subscriptionId}
        and r ->> 'line_item_id' = any(${lineItemIds as string[]}::text[])
-       and (r ->> 'period_start')::timestamptz >= ${from}`;
+       and (r ->> 'period_start')::timestamptz >= ${from}
+    union all
+    select l.subscription_line_item_id, l.period_start, 'credit', (-n.amount / f.factor)::text, '0', '0', i.invoice_status,
+           (-coalesce(note.tax * n.amount / nullif(note.net, 0), 0) / f.factor)::text
+      from invoice_line_items l join invoices i on i.id = l.invoice_id
+      join credit_notes c on ${inScope(db, scope, 'c')} and c.invoice_id = i.id and c.credit_note_status = 'FINALIZED'
+      join credit_note_lines n on n.credit_note_id = c.id and n.invoice_line_item_id = l.id
+     cross join lateral (
+           select coalesce((l.custom_currency ->> 'conversion_factor')::numeric, 1) as factor) f
+     cross join lateral (
+           select sum(amount) filter (where invoice_line_item_id = ${TAX_LINE}) as tax,
+                  sum(amount) filter (where invoice_line_item_id <> ${TAX_LINE}) as net
+             from credit_note_lines o where o.credit_note_id = c.id) note
+     where ${inScope(db, scope, 'l')} and l.subscription_id = ${subscriptionId}
+       and l.subscription_line_item_id = any(${lineItemIds as string[]}::text[])
+       and (l.holds_slot or not l.holds_slot)
+       and l.status = 'published' and l.period_start >= ${from}`;
 }

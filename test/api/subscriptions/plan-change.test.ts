@@ -121,6 +121,42 @@ describe('now', () => {
     ]);
   });
 
+  test('what a credit note has credited is not credited again; a void note counts nothing (billing 5.3)', async () => {
+    const { subscription, to } = await subscribed();
+    const [opening] = await invoicesOf(subscription);
+    const credited = { invoice_line_item_id: opening.line_items[0].id, amount: '40' };
+    const { body: note } = await world.api.post('/v1/creditnotes', {
+      ...{ invoice_id: opening.id, reason: 'SERVICE_ISSUE', line_items: [credited] },
+      process_credit_note: true,
+    });
+    const body = { target_plan_id: to.id, proration_behavior: 'create_prorations' };
+    const shown = async () => {
+      const { body: answer } = await change(subscription, 'preview', body);
+      return answer.changed_resources.invoices[0].amount;
+    };
+    // 66.67 less the 10.00 that are still charged of 50.00; without the note, less 33.33.
+    expect(await shown()).toBe('56.67');
+    await world.api.post(`/v1/creditnotes/${note.id}/void`);
+    expect(await shown()).toBe('33.34');
+  });
+
+  test('what the replaced invoice of a change charged is credited by the next one (billing 5.3)', async () => {
+    const { subscription, from, to } = await subscribed();
+    const prorated = { proration_behavior: 'create_prorations' };
+    await change(subscription, 'execute', { ...prorated, target_plan_id: to.id });
+    const [issued] = await invoicesOf(subscription);
+    const added = { action: 'add', display_name: 'Work', amount: '1', quantity: '1' };
+    const { body: draft } = await world.api.post(`/v1/invoices/${issued.id}/modify/execute`, {
+      line_items: [added],
+    });
+    await world.api.post(`/v1/invoices/${draft.id}/finalize`);
+    const back = { ...prorated, target_plan_id: from.id };
+    const { body: shown } = await change(subscription, 'preview', back);
+    expect(shown.changed_resources.invoices).toMatchObject([
+      { action: 'wallet_credit', amount: '33.34' },
+    ]);
+  });
+
   test('a downgrade returns the difference to the wallet', async () => {
     const { subscription, from, to, customer } = await subscribed();
     const none = { target_plan_id: to.id, proration_behavior: 'create_prorations' };

@@ -83,7 +83,7 @@ export async function changeQuantity(desk: Desk): Promise<void> {
   if (body !== null) await settle(desk, running, next, settled, body);
 }
 
-/** One invoice of the net, or a credit to the wallet with its exclusive tax; by session once it is paid (billing 5.3). */
+/** One invoice of the net, or a credit to the wallet with its exclusive tax; by session once paid (billing 5.3). */
 async function settle(
   desk: Desk,
   running: Subscription,
