@@ -92,14 +92,9 @@ export class Company {
     const wallet = async (wallet_type: string, more: object) =>
       (await api.post('/v1/wallets', { customer_id: id, currency: 'usd', wallet_type, ...more }))
         .body;
-    const book = new WalletBook(index % 4 === 2);
+    const book = new WalletBook();
     const hasWallet = index % 2 === 0;
-    const prepaid = hasWallet
-      ? await wallet('PRE_PAID', {
-          initial_credits_to_load: '40',
-          ...(book.paysAll ? { config: { allowed_price_types: ['ALL'] } } : {}),
-        })
-      : null;
+    const prepaid = hasWallet ? await wallet('PRE_PAID', { initial_credits_to_load: '40' }) : null;
     if (hasWallet) book.credit(4_000);
     const postpaid =
       index % 4 === 1
