@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import circus from 'jest-circus/runner';
@@ -32,15 +31,18 @@ export default async function run(globalConfig, config, environment, runtime, pa
  */
 function recordStorages(storages, load) {
   const hooks = require('node:async_hooks');
-  hooks.AsyncLocalStorage = class extends AsyncLocalStorage {
+  const original = Object.getOwnPropertyDescriptor(hooks, 'AsyncLocalStorage');
+  const { AsyncLocalStorage } = hooks;
+  class RecordedStorage extends AsyncLocalStorage {
     constructor(...options) {
       super(...options);
       storages.push(this);
     }
-  };
+  }
+  Object.defineProperty(hooks, 'AsyncLocalStorage', { configurable: true, value: RecordedStorage });
   try {
     return load();
   } finally {
-    hooks.AsyncLocalStorage = AsyncLocalStorage;
+    Object.defineProperty(hooks, 'AsyncLocalStorage', original);
   }
 }
