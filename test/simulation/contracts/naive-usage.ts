@@ -6,19 +6,18 @@ import {
   cellsOver,
   cut,
   roughDays,
-  windowsOver,
   type Time,
   type Unit,
 } from './naive-calendar.ts';
 import { active, cellsOf, overlap, type Lived } from './naive-life.ts';
 import { modelOf, share, type Lines, type Part } from './naive-lines.ts';
-import { beyondQuota } from './naive-quotas.ts';
-import { committed, positive, rate, total, zero, type Outcome } from './naive-rating.ts';
+import { gridOf, Measured } from './naive-measured.ts';
+import { committed, rate, total, zero, type Outcome } from './naive-rating.ts';
 
-/** What the usage of a contract costs: measured, less what is free, rated, and held to what was promised. */
+/** What the usage of a contract costs: rated, and held to what was promised. */
 export class Usage {
   readonly #lines: Lines;
-  readonly #uses: readonly Use[];
+  readonly #measured: Measured;
 
   /** A planned end of the contract; no contract with one is paused. */
   readonly #planned: number;
@@ -26,7 +25,7 @@ export class Usage {
   constructor(lines: Lines, uses: readonly Use[], planned: number) {
     this.#lines = lines;
     this.#planned = planned;
-    this.#uses = uses.filter((use) => this.#isCounted(use));
+    this.#measured = new Measured(lines, uses);
   }
 
   usageRows(period: Lived): Row[] {
@@ -77,130 +76,10 @@ export class Usage {
     return { within: charge.minus(over).minus(up), overage: over, trueUp: up };
   }
 
-  /** Of a customer who uses the subscription: from the start of the period of the joining until the leaving. */
-  #isCounted({ by, at }: Use): boolean {
-    if (by === 0) return true;
-    const member = this.#lines.contract.members[by - 1];
-    if (member === undefined) return false;
-    const { joins, leaves } = member;
-    const from =
-      joins === null
-        ? this.#lines.life.start
-        : this.#lines.periods.find(({ start, end }) => start <= joins && joins < end)!.start;
-    return at >= from && (leaves === null || at < leaves);
-  }
-
-  #measured(service: Service, { start, end }: Time): Decimal {
-    const { pauses } = this.#lines.contract;
-    const values = this.#uses
-      .filter((use) => use.service === service.name && use.at >= start && use.at < end)
-      .filter(({ at }) => !pauses.some((pause) => pause.start <= at && at < pause.end))
-      .map(({ value }) => new Decimal(value));
-    if (service.max) return values.length === 0 ? zero : Decimal.max(...values);
-    return total(values);
-  }
-
-  /** Billable usage of each window of a part; one window if the price has none. */
-  #billable(service: Service, part: Part): { readonly window: Time; readonly units: Decimal }[] {
-    const windows = this.#windows(service, part);
-    return windows.map((window) => {
-      const inside = cut(window, part.service)!;
-      if (service.free === null) return { window, units: this.#measured(service, inside) };
-      return { window, units: this.#beyondFree(service, part, inside) };
-    });
-  }
-
-  #windows(service: Service, part: Part): Time[] {
-    const { bucket, commitment } = service;
-    if (bucket !== null && bucket.size !== 'MONTH')
-      return windowsOver(bucket.size, this.#lines.clock, part.service);
-    const duration = bucket === null ? (commitment?.duration ?? null) : 'MONTHLY';
-    const isShorter =
-      duration !== null && roughDays(duration) < roughDays(service.unit, service.count);
-    return bucket !== null || isShorter
-      ? this.#grid(duration!, part.period, part.service)
-      : [part.service];
-  }
-
-  /** Uncut cells of a unit in a period that overlap a time; pauses that made the period longer are in them. */
-  #grid(unit: Unit, period: Lived, time: Time): Time[] {
-    return cellsOf(period, { unit, count: 1 })
-      .map(({ reference }) => reference)
-      .filter((reference) => cut(reference, time) !== null);
-  }
-
-  /** What usage of a time adds to that beyond the free usage of its reset windows. */
-  #beyondFree(service: Service, part: Part, inside: Time): Decimal {
-    if (service.free!.quota !== null) return this.#beyondQuota(service, part, inside);
-    const limit = this.#limit(service, part);
-    if (limit === null) return zero;
-    return total(
-      this.#resets(service, part, inside).map((uncut) => {
-        const window = cut(uncut, this.#lines.life)!;
-        const own = cut(window, inside)!;
-        const beyond = (end: number) =>
-          positive(this.#measured(service, { start: window.start, end }).minus(limit));
-        return beyond(own.end).minus(beyond(own.start));
-      }),
-    );
-  }
-
-  #beyondQuota({ name, free }: Service, { period }: Part, inside: Time): Decimal {
-    const { pauses, zone } = this.#lines.contract;
-    const uses = this.#uses.filter(
-      ({ service, at }) =>
-        service === name &&
-        cut({ start: at, end: at + 1 }, period) !== null &&
-        !pauses.some(({ start, end }) => start <= at && at < end),
-    );
-    return total(
-      beyondQuota(free!.quota!, zone, period, uses)
-        .filter(({ at }) => inside.start <= at && at < inside.end)
-        .map(({ units }) => units),
-    );
-  }
-
-  #resets(service: Service, part: Part, inside: Time): Time[] {
-    const { unit, count } = this.#lines.contract;
-    const { reset } = service.free!;
-    if (reset === null) return [part.cell];
-    if (reset === 'NEVER') return [this.#lines.life];
-    if (reset === 'DAILY') return windowsOver('DAY', this.#lines.clock, inside);
-    // Windows longer than a period do not move with a pause.
-    return roughDays(reset) > roughDays(unit, count)
-      ? cellsOver(this.#lines.clock, reset, 1, inside)
-      : this.#grid(reset, part.period, inside);
-  }
-
-  /** The limits of the plan, of the subscription, and of addons in the time of a part; null: unlimited. */
-  #limit({ name, free, ...line }: Service, part: Part): Decimal | null {
-    const { limit, reset, own } = free!;
-    const ofAddons = this.#lines.contract.addons
-      .filter((addon) => cut(this.#lines.timeOf(addon), part.service) !== null)
-      .flatMap(({ allowances, quantity }) =>
-        allowances
-          .filter(({ service }) => service === name)
-          .map((one) => (one.limit === null ? null : one.limit * quantity)),
-      );
-    const sold = [...(own?.replaces ? [] : [limit]), ...ofAddons];
-    const ofSubscription = own === null ? [] : [own.limit];
-    if ([...sold, ...ofSubscription].includes(null)) return null;
-    const sum = (limits: readonly (number | null)[]) =>
-      total(limits.map((one) => new Decimal(one!)));
-    const isShorter =
-      reset !== null && reset !== 'NEVER' && roughDays(reset) < roughDays(line.unit, line.count);
-    const isWhole = !this.#lines.isProrated(part.period) || reset === 'NEVER' || isShorter;
-    const ofPart = isWhole ? new Decimal(1) : share(part.cell, part.reference, part.period.added);
-    return sum(sold)
-      .times(ofPart)
-      .toDecimalPlaces(0, Decimal.ROUND_HALF_UP)
-      .plus(sum(ofSubscription));
-  }
-
   /** The unrounded charge of a part, before the commitment of the subscription. */
   #charge(service: Service, part: Part) {
     const model = modelOf(service, part);
-    const windows = this.#billable(service, part);
+    const windows = this.#measured.billable(service, part);
     const quantity = total(windows.map(({ units }) => units));
     const rated = windows.map(({ window, units }) => ({ window, amount: rate(model, units) }));
     const amount = total(rated.map((one) => one.amount));
@@ -264,7 +143,7 @@ export class Usage {
     rated: readonly { readonly window: Time; readonly amount: Decimal }[],
   ): readonly { readonly window: Time; readonly amount: Decimal }[] {
     if (bucket === null || commitment!.windowed) return rated;
-    return this.#grid(commitment!.duration!, period, service).map((window) => ({
+    return gridOf(commitment!.duration!, period, service).map((window) => ({
       window,
       amount: total(
         rated
@@ -310,7 +189,9 @@ export class Usage {
         })
         .map((part) =>
           total(
-            this.#billable(service, part).map(({ units }) => rate(modelOf(service, part), units)),
+            this.#measured
+              .billable(service, part)
+              .map(({ units }) => rate(modelOf(service, part), units)),
           ),
         ),
     );

@@ -1,0 +1,137 @@
+import { Decimal } from '../../../domain/money.ts';
+import type { Service, Use } from './contract.ts';
+import { cellsOver, cut, roughDays, windowsOver, type Time, type Unit } from './naive-calendar.ts';
+import { cellsOf, type Lived } from './naive-life.ts';
+import { share, type Lines, type Part } from './naive-lines.ts';
+import { beyondQuota } from './naive-quotas.ts';
+import { positive, total, zero } from './naive-rating.ts';
+
+/** The usage of a contract in the windows in which it is rated, less what is free. */
+export class Measured {
+  readonly #lines: Lines;
+  readonly #uses: readonly Use[];
+
+  constructor(lines: Lines, uses: readonly Use[]) {
+    this.#lines = lines;
+    this.#uses = uses.filter((use) => this.#isCounted(use));
+  }
+
+  /** Of a customer who uses the subscription: from the start of the period of the joining until the leaving. */
+  #isCounted({ by, at }: Use): boolean {
+    if (by === 0) return true;
+    const member = this.#lines.contract.members[by - 1];
+    if (member === undefined) return false;
+    const { joins, leaves } = member;
+    const from =
+      joins === null
+        ? this.#lines.life.start
+        : this.#lines.periods.find(({ start, end }) => start <= joins && joins < end)!.start;
+    return at >= from && (leaves === null || at < leaves);
+  }
+
+  #measured(service: Service, { start, end }: Time): Decimal {
+    const { pauses } = this.#lines.contract;
+    const values = this.#uses
+      .filter((use) => use.service === service.name && use.at >= start && use.at < end)
+      .filter(({ at }) => !pauses.some((pause) => pause.start <= at && at < pause.end))
+      .map(({ value }) => new Decimal(value));
+    if (service.max) return values.length === 0 ? zero : Decimal.max(...values);
+    return total(values);
+  }
+
+  /** Billable usage of each window of a part; one window if the price has none. */
+  billable(service: Service, part: Part): { readonly window: Time; readonly units: Decimal }[] {
+    const windows = this.#windows(service, part);
+    return windows.map((window) => {
+      const inside = cut(window, part.service)!;
+      if (service.free === null) return { window, units: this.#measured(service, inside) };
+      return { window, units: this.#beyondFree(service, part, inside) };
+    });
+  }
+
+  #windows(service: Service, part: Part): Time[] {
+    const { bucket, commitment } = service;
+    if (bucket !== null && bucket.size !== 'MONTH')
+      return windowsOver(bucket.size, this.#lines.clock, part.service);
+    const duration = bucket === null ? (commitment?.duration ?? null) : 'MONTHLY';
+    const isShorter =
+      duration !== null && roughDays(duration) < roughDays(service.unit, service.count);
+    return bucket !== null || isShorter
+      ? gridOf(duration!, part.period, part.service)
+      : [part.service];
+  }
+
+  /** What usage of a time adds to that beyond the free usage of its reset windows. */
+  #beyondFree(service: Service, part: Part, inside: Time): Decimal {
+    if (service.free!.quota !== null) return this.#beyondQuota(service, part, inside);
+    const limit = this.#limit(service, part);
+    if (limit === null) return zero;
+    return total(
+      this.#resets(service, part, inside).map((uncut) => {
+        const window = cut(uncut, this.#lines.life)!;
+        const own = cut(window, inside)!;
+        const beyond = (end: number) =>
+          positive(this.#measured(service, { start: window.start, end }).minus(limit));
+        return beyond(own.end).minus(beyond(own.start));
+      }),
+    );
+  }
+
+  #beyondQuota({ name, free }: Service, { period }: Part, inside: Time): Decimal {
+    const { pauses, zone } = this.#lines.contract;
+    const uses = this.#uses.filter(
+      ({ service, at }) =>
+        service === name &&
+        cut({ start: at, end: at + 1 }, period) !== null &&
+        !pauses.some(({ start, end }) => start <= at && at < end),
+    );
+    return total(
+      beyondQuota(free!.quota!, zone, period, uses)
+        .filter(({ at }) => inside.start <= at && at < inside.end)
+        .map(({ units }) => units),
+    );
+  }
+
+  #resets(service: Service, part: Part, inside: Time): Time[] {
+    const { unit, count } = this.#lines.contract;
+    const { reset } = service.free!;
+    if (reset === null) return [part.cell];
+    if (reset === 'NEVER') return [this.#lines.life];
+    if (reset === 'DAILY') return windowsOver('DAY', this.#lines.clock, inside);
+    // Windows longer than a period do not move with a pause.
+    return roughDays(reset) > roughDays(unit, count)
+      ? cellsOver(this.#lines.clock, reset, 1, inside)
+      : gridOf(reset, part.period, inside);
+  }
+
+  /** The limits of the plan, of the subscription, and of addons in the time of a part; null: unlimited. */
+  #limit({ name, free, ...line }: Service, part: Part): Decimal | null {
+    const { limit, reset, own } = free!;
+    const ofAddons = this.#lines.contract.addons
+      .filter((addon) => cut(this.#lines.timeOf(addon), part.service) !== null)
+      .flatMap(({ allowances, quantity }) =>
+        allowances
+          .filter(({ service }) => service === name)
+          .map((one) => (one.limit === null ? null : one.limit * quantity)),
+      );
+    const sold = [...(own?.replaces ? [] : [limit]), ...ofAddons];
+    const ofSubscription = own === null ? [] : [own.limit];
+    if ([...sold, ...ofSubscription].includes(null)) return null;
+    const sum = (limits: readonly (number | null)[]) =>
+      total(limits.map((one) => new Decimal(one!)));
+    const isShorter =
+      reset !== null && reset !== 'NEVER' && roughDays(reset) < roughDays(line.unit, line.count);
+    const isWhole = !this.#lines.isProrated(part.period) || reset === 'NEVER' || isShorter;
+    const ofPart = isWhole ? new Decimal(1) : share(part.cell, part.reference, part.period.added);
+    return sum(sold)
+      .times(ofPart)
+      .toDecimalPlaces(0, Decimal.ROUND_HALF_UP)
+      .plus(sum(ofSubscription));
+  }
+}
+
+/** Uncut cells of a unit in a period that overlap a time; pauses that made the period longer are in them. */
+export const gridOf = (unit: Unit, period: Lived, time: Time): Time[] =>
+  cellsOf(period, { unit, count: 1 })
+    .map(({ reference }) => reference)
+    .filter((reference) => cut(reference, time) !== null);
