@@ -1,7 +1,6 @@
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
-import { decimal, decimalText, ZERO } from '../../domain/money.ts';
-import { typed } from '../app/billing/amounts.ts';
+import { priceOfCredits, typed } from '../app/billing/amounts.ts';
 import { answerOf } from '../client/api.ts';
 import { portalApi } from '../client/portal-api.ts';
 import { Facts } from '../ui/facts.tsx';
@@ -38,7 +37,7 @@ export function AutoTopUpForm({
   });
   const isOn = useWatch({ control: form.control, name: 'enabled' }) === true;
   const amount = useWatch({ control: form.control, name: 'amount' });
-  const price = decimalText((typed(amount) ?? ZERO).times(decimal(wallet.topup_conversion_rate)));
+  const price = priceOfCredits(amount, wallet.topup_conversion_rate);
   return (
     <Form
       form={form}
@@ -75,7 +74,7 @@ export function AutoTopUpForm({
         isRequired
         isDisabled={!isOn}
       />
-      {isOn ? (
+      {isOn && typed(amount) !== null ? (
         <Facts
           of={[
             [

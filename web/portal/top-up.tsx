@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
-import { decimal, decimalText, ZERO } from '../../domain/money.ts';
-import { sumOf, typed } from '../app/billing/amounts.ts';
+import { ZERO } from '../../domain/money.ts';
+import { priceOfCredits, sumOf, typed } from '../app/billing/amounts.ts';
 import { answerOf } from '../client/api.ts';
 import { portalApi } from '../client/portal-api.ts';
 import { Facts } from '../ui/facts.tsx';
@@ -50,7 +50,7 @@ function TopUpForm({ wallet, onDone }: Props) {
   const [session, setSession] = useState<Session | null>(null);
   const [key, setKey] = useState(() => crypto.randomUUID());
   const credits = useWatch({ control: form.control, name: 'credits_to_add' });
-  const price = decimalText((typed(credits) ?? ZERO).times(decimal(wallet.topup_conversion_rate)));
+  const price = priceOfCredits(credits, wallet.topup_conversion_rate);
   if (session !== null)
     return (
       <PaymentPage

@@ -8,6 +8,10 @@ export const typed = (text: unknown): Decimal | null =>
 export const sumOf = (amounts: readonly unknown[]): string =>
   decimalText(amounts.reduce<Decimal>((sum, amount) => sum.plus(typed(amount) ?? ZERO), ZERO));
 
+/** What credits cost at a price of one; what is not a number yet costs nothing. */
+export const priceOfCredits = (credits: unknown, each: string): string =>
+  decimalText((typed(credits) ?? ZERO).times(decimal(each)));
+
 export const minus = (from: string, amount: unknown): string =>
   decimalText(decimal(from).minus(typed(amount) ?? ZERO));
 

@@ -5,12 +5,10 @@ import * as z from 'zod';
 import { CreateApiKeyBody } from '../../../schemas/tenancy.ts';
 import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api } from '../../client/api.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { SearchField, type Found } from '../../ui/search-field.tsx';
+import { ShownOnce } from '../../ui/shown-once.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { KEY_TYPES } from './key-types.ts';
 
@@ -44,18 +42,7 @@ export function CreateKey({ onDone }: { readonly onDone: () => void }) {
     service_account_id: '',
   });
   const owner = useWatch({ control: form.control, name: 'owner' });
-  if (made !== null)
-    return (
-      <>
-        <p>
-          <Badge tone="warning">Copy it now</Badge> The key is not shown again.
-        </p>
-        <CodeBlock label="Key" text={made} />
-        <Button tone="primary" onPress={onDone}>
-          Done
-        </Button>
-      </>
-    );
+  if (made !== null) return <ShownOnce label="Key" text={made} onDone={onDone} />;
   return (
     <Form
       form={form}

@@ -6,7 +6,6 @@ import { Allowed, useMay, useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
@@ -14,6 +13,7 @@ import { Form, useApiForm } from '../../ui/form.tsx';
 import { useListState } from '../../ui/list-state.ts';
 import { Page, Row } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
+import { ShownOnce } from '../../ui/shown-once.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
@@ -160,7 +160,7 @@ function Accounts({ kind }: { readonly kind: Kind }) {
         }
       />
       <Dialog
-        title={`Change roles of ${changing === null ? '' : nameOf(changing)}`}
+        title={changing === null ? 'Change roles' : `Change roles of ${nameOf(changing)}`}
         isOpen={changing !== null}
         onClose={() => setChanging(null)}
       >
@@ -235,16 +235,9 @@ function Invite({ kind, onDone }: { readonly kind: Kind; readonly onDone: () => 
   });
   if (password !== null)
     return (
-      <>
-        <p>
-          <Badge tone="warning">Copy it now</Badge> Give this password to the person. It is not
-          shown again.
-        </p>
-        <CodeBlock label="Password" text={password} />
-        <Button tone="primary" onPress={onDone}>
-          Done
-        </Button>
-      </>
+      <ShownOnce label="Password" text={password} onDone={onDone}>
+        Give this password to the person.
+      </ShownOnce>
     );
   return (
     <Form

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
-import { decimal, decimalText, ZERO } from '../../../domain/money.ts';
-import { sumOf, typed } from '../../app/billing/amounts.ts';
+import { ZERO } from '../../../domain/money.ts';
+import { priceOfCredits, sumOf, typed } from '../../app/billing/amounts.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
@@ -50,7 +50,7 @@ export function TopUpForm({
     control: form.control,
     name: ['credits_to_add', 'transaction_reason'],
   });
-  const money = decimalText((typed(credits) ?? ZERO).times(decimal(wallet.topup_conversion_rate)));
+  const money = priceOfCredits(credits, wallet.topup_conversion_rate);
   return (
     <Form
       form={form}

@@ -16,6 +16,7 @@ import { Form, useApiForm } from '../../ui/form.tsx';
 import { useListState } from '../../ui/list-state.ts';
 import { Card, Page, Section } from '../../ui/page.tsx';
 import { EmptyState, Failure, Loaded } from '../../ui/query-state.tsx';
+import { ShownOnce } from '../../ui/shown-once.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { EndpointForm, type EndpointValues } from './endpoint-form.tsx';
@@ -158,10 +159,7 @@ function Actions({ of: endpoint }: { readonly of: Endpoint }) {
         <p>For 24 hours notifications are signed with the old and the new secret.</p>
       </ConfirmDialog>
       <Dialog title="Signing secret" isOpen={secret !== null} onClose={() => setSecret(null)}>
-        <p>
-          <Badge tone="warning">Copy it now</Badge> It is not shown again.
-        </p>
-        <CodeBlock label="Secret" text={secret ?? ''} />
+        <ShownOnce label="Secret" text={secret ?? ''} onDone={() => setSecret(null)} />
       </Dialog>
     </Allowed>
   );

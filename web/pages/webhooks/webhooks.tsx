@@ -3,14 +3,13 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
+import { ShownOnce } from '../../ui/shown-once.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointState } from './endpoint-state.tsx';
@@ -74,16 +73,9 @@ function AddEndpoint({ onDone }: { readonly onDone: () => void }) {
   const [secret, setSecret] = useState<string | null>(null);
   if (secret !== null)
     return (
-      <>
-        <p>
-          <Badge tone="warning">Copy it now</Badge> The receiver checks signatures with this secret.
-          It is not shown again.
-        </p>
-        <CodeBlock label="Secret" text={secret} />
-        <Button tone="primary" autoFocus onPress={onDone}>
-          Done
-        </Button>
-      </>
+      <ShownOnce label="Secret" text={secret} onDone={onDone}>
+        The receiver checks signatures with this secret.
+      </ShownOnce>
     );
   return (
     <EndpointForm
