@@ -10,7 +10,11 @@ import { readShownUsage } from '../../usage/quantities/ask-usage.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { ledgersOf } from '../records/ledger-repository.ts';
 import { readBillingSources, type BilledLine, type BillingSources } from './billing-sources.ts';
-import { buildComputedInvoice } from './build-computed-invoice.ts';
+import {
+  buildComputedInvoice,
+  type InvoiceFacts,
+  type PlannedPart,
+} from './build-computed-invoice.ts';
 import { partsOf, withGrouped } from './grouped-targets.ts';
 import { readInvoiceConfig } from './invoice-config.ts';
 import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
@@ -66,6 +70,26 @@ export async function computeInvoices(
   options: ComputeOptions,
 ): Promise<Computation[]> {
   if (requested.length === 0) return [];
+  return await buildPlanned(deps, await planInvoices(db, scope, requested, options), options);
+}
+
+/** An invoice of which everything is known but its usage. */
+export interface PlannedInvoice {
+  readonly target: InvoiceTarget;
+  readonly parts: Attempt<readonly PlannedPart[]>;
+  readonly facts: Omit<InvoiceFacts, 'usage'>;
+}
+
+/**
+ * All that `computeInvoices` reads from Postgres. A caller with a transaction ends it before `buildPlanned`, so that no
+ * lock waits for ClickHouse (docs/decisions/0008-idempotent-commands.md).
+ */
+export async function planInvoices(
+  db: Db,
+  scope: Scope,
+  requested: readonly InvoiceTarget[],
+  options: ComputeOptions,
+): Promise<PlannedInvoice[]> {
   const targets = await withGrouped(db, scope, requested, options.at);
   const sources = await sourcesOf(db, scope, targets, options);
   const config = await readInvoiceConfig(db, scope);
@@ -74,42 +98,46 @@ export async function computeInvoices(
     scope,
     targets.map(({ subscription }) => subscription.currency),
   );
-  const purpose = purposeOf(options);
-  const planned = targets.map((target) =>
-    attempt(() =>
-      partsOf(target).map((part) => ({
-        target: part,
-        charges: planCharges(part, sources, purpose),
-      })),
-    ),
-  );
-  const questions = planned.flatMap((plan) =>
-    plan.ok ? plan.value.flatMap(({ charges }) => charges.flatMap((c) => c.questions)) : [],
-  );
-  const usage = questions.length === 0 ? null : await readUsage(deps, questions, options);
   const knownIds = targets.flatMap(({ invoice }) => invoice?.id ?? []);
   const replacedIds = targets.flatMap(({ replaces }) => replaces ?? []);
   const known = await linesOfInvoices(db, scope, [...knownIds, ...replacedIds]);
   const ledgers = await ledgersOf(db, scope, knownIds);
   const rowsOf = groupBy(known, ({ invoice_id }) => invoice_id);
+  const purpose = purposeOf(options);
+  return targets.map((target) => ({
+    target,
+    parts: attempt(() =>
+      partsOf(target).map((part) => ({
+        target: part,
+        charges: planCharges(part, sources, purpose),
+      })),
+    ),
+    facts: {
+      sources,
+      rows: rowsOf.get(target.invoice?.id ?? '') ?? [],
+      replaced: rowsOf.get(target.replaces ?? '') ?? [],
+      ledger: ledgers.get(target.invoice?.id ?? '') ?? EMPTY_LEDGER,
+      computing: options,
+      config,
+      settlement: settlementIn(settlements, target.subscription.currency),
+    },
+  }));
+}
 
-  return targets.map((target, index) => {
-    const plan = planned[index]!;
-    if (!plan.ok) return { ok: false, target, error: plan.error };
-    const rows = rowsOf.get(target.invoice?.id ?? '') ?? [];
-    const replaced = rowsOf.get(target.replaces ?? '') ?? [];
-    const ledger = ledgers.get(target.invoice?.id ?? '') ?? EMPTY_LEDGER;
+/** Queries the usage of planned invoices in one call, rates it, and builds the invoices. */
+export async function buildPlanned(
+  deps: ComputeDeps,
+  planned: readonly PlannedInvoice[],
+  options: ComputeOptions,
+): Promise<Computation[]> {
+  const questions = planned.flatMap(({ parts }) =>
+    parts.ok ? parts.value.flatMap(({ charges }) => charges.flatMap((c) => c.questions)) : [],
+  );
+  const usage = questions.length === 0 ? null : await readUsage(deps, questions, options);
+  return planned.map(({ target, parts, facts }) => {
+    if (!parts.ok) return { ok: false, target, error: parts.error };
     const built = attempt(() =>
-      buildComputedInvoice(deps, target, plan.value, {
-        sources,
-        usage,
-        rows,
-        replaced,
-        ledger,
-        computing: options,
-        config,
-        settlement: settlementIn(settlements, target.subscription.currency),
-      }),
+      buildComputedInvoice(deps, target, parts.value, { ...facts, usage }),
     );
     return built.ok
       ? { ok: true, computed: built.value }

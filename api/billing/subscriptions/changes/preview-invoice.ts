@@ -10,16 +10,16 @@ import {
 } from '../../../../domain/time/billing-periods.ts';
 import type { Period } from '../../../../domain/time/instant.ts';
 import { isoTime } from '../../../../platform/clock.ts';
+import type { Db, Scope } from '../../../../postgres/client.ts';
 import type { PreviewInvoiceBody } from '../../../../schemas/invoice-requests.ts';
 import type { Invoice } from '../../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { BillingDeps, UsageDeps } from '../../../deps.ts';
 import type { Caller } from '../../../conventions/record.ts';
-import type { Db } from '../../../../postgres/client.ts';
 import { pendingSchedules } from '../../records/schedule-repository.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
 import { settledAnswers } from '../../invoices/answers.ts';
-import { computeInvoices, onlyComputed } from '../../computing/compute-invoices.ts';
+import { buildPlanned, onlyComputed, planInvoices } from '../../computing/compute-invoices.ts';
 import { withProjectedCredits } from '../../computing/projected-credits.ts';
 import type { InvoiceTarget } from '../../computing/invoice-target.ts';
 import { cycleTarget, trialEndTarget } from '../../computing/targets.ts';
@@ -30,52 +30,30 @@ import { executeScheduledChange, isDueAt } from './scheduled-plan-change.ts';
  * The invoice of a window as if the window ended now: its usage and arrears, and the advances of the next
  * billing period. Uses the functions of the real invoice and writes nothing (billing 17.7). Includes charges
  * that other invoices have already billed. Usage of a new meter is counted from the events until its backfill is
- * verified; only the real invoice waits for that. A plan change that waits for the end of the window comes first, as
- * in the billing run (3.4): it is executed and rolled back.
+ * verified; only the real invoice waits for that.
  */
 export async function previewInvoice(
   deps: BillingDeps & UsageDeps,
-  caller: Caller,
+  { scope, user_id }: Caller,
   body: PreviewInvoiceBody,
 ): Promise<Invoice> {
-  const subscription = await getSubscription(deps.pool, caller.scope, body.subscription_id);
+  const { pool } = deps;
+  const subscription = await getSubscription(pool, scope, body.subscription_id);
   const window = requestedWindow(subscription, body);
   const at = isoTime(deps.clock.now());
-  const pending = await pendingSchedules(deps.pool, caller.scope, [subscription.id]);
-  const changes =
-    window.end === subscription.current_period_end &&
-    pending.some((schedule) => isDueAt(schedule, window.end));
-  if (!changes) return await preview(deps, deps.pool, caller, { subscription, window, at }, body);
-  return await rolledBack(deps, async (tx) => {
-    await executeScheduledChange(tx, deps, caller, subscription, at);
-    const changed = await getSubscription(tx, caller.scope, subscription.id);
-    return await preview(deps, tx, caller, { subscription: changed, window, at }, body);
-  });
-}
-
-async function preview(
-  deps: BillingDeps & UsageDeps,
-  db: Db,
-  caller: Caller,
-  {
-    subscription,
-    window,
-    at,
-  }: { readonly subscription: SubscriptionRow; readonly window: Period; readonly at: string },
-  { hide_zero_charges_line_items }: PreviewInvoiceBody,
-): Promise<Invoice> {
-  const target = previewTarget(subscription, window, deps.settings);
-  const computed = onlyComputed(
-    await computeInvoices(deps, db, caller.scope, [target], {
-      at,
-      user_id: caller.user_id,
-      ignoreBilled: true,
-      shownFrom: deps,
-    }),
-  );
-  const projected = await withProjectedCredits(db, caller.scope, computed, at);
+  const options = { at, user_id, ignoreBilled: true, shownFrom: deps };
+  const plan = (db: Db, of: SubscriptionRow) =>
+    planInvoices(db, scope, [previewTarget(of, window, deps.settings)], options);
+  const planned = (await hasDueChange(pool, scope, subscription, window))
+    ? await rolledBack(deps, async (tx) => {
+        await executeScheduledChange(tx, deps, { scope, user_id }, subscription, at);
+        return await plan(tx, await getSubscription(tx, scope, subscription.id));
+      })
+    : await plan(pool, subscription);
+  const computed = onlyComputed(await buildPlanned(deps, planned, options));
+  const projected = await withProjectedCredits(pool, scope, computed, at);
   const lines = projected.lines.filter(
-    ({ amount }) => hide_zero_charges_line_items !== true || !decimal(amount).isZero(),
+    ({ amount }) => body.hide_zero_charges_line_items !== true || !decimal(amount).isZero(),
   );
   const invoice = {
     ...projected.invoice,
@@ -84,12 +62,27 @@ async function preview(
     metadata: { is_preview: 'true' },
     version: 0,
   };
-  const [answer] = await settledAnswers(db, caller.scope, [{ invoice, lines }], {
+  const [answer] = await settledAnswers(pool, scope, [{ invoice, lines }], {
     customer: true,
     tax_rates: true,
     explanations: true,
   });
   return answer!;
+}
+
+/**
+ * Whether the billing run changes the plan before it closes the window (3.4). If so, the preview changes it too, in a
+ * transaction that is rolled back.
+ */
+async function hasDueChange(
+  db: Db,
+  scope: Scope,
+  { id, current_period_end }: SubscriptionRow,
+  window: Period,
+): Promise<boolean> {
+  if (window.end !== current_period_end) return false;
+  const pending = await pendingSchedules(db, scope, [id]);
+  return pending.some((schedule) => isDueAt(schedule, window.end));
 }
 
 function requestedWindow(subscription: SubscriptionRow, body: PreviewInvoiceBody): Period {
