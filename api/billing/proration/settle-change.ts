@@ -170,8 +170,8 @@ function rowsOfLines(
 type Built = ReturnType<typeof built>;
 
 /**
- * The net of each row. The charges are discounted by themselves: a change that gives back more than it charges makes
- * no invoice whose discounts would be capped (billing 5.3, 7.3).
+ * The net of each row. Charges are built without the credits: on one invoice, credits larger than the charges would cap
+ * the discounts of the charges (billing 5.3, 7.3).
  */
 function netsOf(context: Context, rated: readonly ChangedRow[], charges: Built): Decimal[] {
   const credits = built(
@@ -250,7 +250,7 @@ function creditOf(
   nets: readonly Decimal[],
   charges: Built,
 ): Decimal {
-  const net = sum([...nets]);
+  const net = sum(nets);
   const returned = sum(
     rated.map(({ line, returnedTax }) =>
       settlement !== null && line.currency === settlement.custom.code

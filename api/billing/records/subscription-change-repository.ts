@@ -1,6 +1,12 @@
 import { TAX_LINE } from '../../../domain/invoicing/credit-notes.ts';
 import type { BilledRow } from '../../../domain/pricing/credit.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 
 /** One charged or credited row of a change. Amounts as decimal text; credits are negative. */
@@ -45,7 +51,7 @@ export async function insertSubscriptionChange(
   await insertRows(tx, 'subscription_changes', [change]);
 }
 
-/** What changes charged with a replaced invoice is charged with its replacement. */
+/** Hands the changes that a replaced invoice charged to its replacement. */
 export async function moveSubscriptionChanges(
   tx: Transaction,
   scope: Scope,
@@ -65,12 +71,8 @@ export interface SettledRow extends BilledRow {
 }
 
 /**
- * Everything charged for and credited to the line items for service from `from` on: rows of invoices, and rows
- * of changes, with or without an invoice, and final credit notes on rows, in the currency of the subscription. The
- * exclusive tax of an invoice row is its share of the tax of its invoice, that of a credited row its share of the tax
- * that the note credits. Invoices of changes are left out, because the changes say what they charge; the invoice of a
- * period that begins with a resumption is of the subscription. The statement names both values of `holds_slot`: each
- * has an index.
+ * Everything charged for and credited to the line items for service from `from` on, in the currency of the
+ * subscription: rows of invoices, rows of changes, with or without an invoice, and final credit notes on rows.
  */
 export async function settledRowsOf(
   db: Db,
@@ -80,47 +82,69 @@ export async function settledRowsOf(
   from: string,
 ): Promise<SettledRow[]> {
   if (lineItemIds.length === 0) return [];
+  const of = { scope, subscription_id: subscriptionId, line_item_ids: lineItemIds, from };
   return await db<SettledRow[]>`
-    select l.subscription_line_item_id, l.period_start, l.kind, coalesce((l.custom_currency ->> 'amount')::numeric, l.amount)::text as amount,
-           (l.line_item_discount / f.factor)::text as line_item_discount,
-           (l.invoice_level_discount / f.factor)::text as invoice_level_discount, i.invoice_status,
-           case when i.subtotal - i.total_discount <= 0 then '0'
-                else (coalesce((i.tax_summary ->> 'exclusive_tax')::numeric, 0)
-                      * (l.amount - l.line_item_discount - l.invoice_level_discount)
-                      / (i.subtotal - i.total_discount) / f.factor)::text
-           end as tax
-      from invoice_line_items l join invoices i on i.id = l.invoice_id
-     cross join lateral (
-           select coalesce((l.custom_currency ->> 'conversion_factor')::numeric, 1) as factor) f
-     where ${inScope(db, scope, 'l')} and l.subscription_id = ${subscriptionId}
-       and l.subscription_line_item_id = any(${lineItemIds as string[]}::text[])
-       and (l.holds_slot or not l.holds_slot)
-       and l.status = 'published' and l.period_start >= ${from}
-       and (coalesce(i.billing_reason, '') <> 'SUBSCRIPTION_UPDATE' or i.invoice_type = 'SUBSCRIPTION')
-    union all
-    select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz, r ->> 'kind', r ->> 'gross',
-           ((r ->> 'gross')::numeric - (r ->> 'net')::numeric)::text, '0',
-           coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax'
-      from subscription_changes c
-      cross join jsonb_array_elements(c.rows) r
-      left join invoices i on i.id = c.invoice_id
-     where ${inScope(db, scope, 'c')} and c.subscription_id = ${subscriptionId}
-       and r ->> 'line_item_id' = any(${lineItemIds as string[]}::text[])
-       and (r ->> 'period_start')::timestamptz >= ${from}
-    union all
-    select l.subscription_line_item_id, l.period_start, 'credit', (-n.amount / f.factor)::text, '0', '0', i.invoice_status,
-           (-coalesce(note.tax * n.amount / nullif(note.net, 0), 0) / f.factor)::text
-      from invoice_line_items l join invoices i on i.id = l.invoice_id
-      join credit_notes c on ${inScope(db, scope, 'c')} and c.invoice_id = i.id and c.credit_note_status = 'FINALIZED'
-      join credit_note_lines n on n.credit_note_id = c.id and n.invoice_line_item_id = l.id
-     cross join lateral (
-           select coalesce((l.custom_currency ->> 'conversion_factor')::numeric, 1) as factor) f
-     cross join lateral (
-           select sum(amount) filter (where invoice_line_item_id = ${TAX_LINE}) as tax,
-                  sum(amount) filter (where invoice_line_item_id <> ${TAX_LINE}) as net
-             from credit_note_lines o where o.credit_note_id = c.id) note
-     where ${inScope(db, scope, 'l')} and l.subscription_id = ${subscriptionId}
-       and l.subscription_line_item_id = any(${lineItemIds as string[]}::text[])
-       and (l.holds_slot or not l.holds_slot)
-       and l.status = 'published' and l.period_start >= ${from}`;
+    ${invoicedRows(db, of)} union all ${changedRows(db, of)} union all ${creditedRows(db, of)}`;
 }
+
+interface SettledService {
+  readonly scope: Scope;
+  readonly subscription_id: string;
+  readonly line_item_ids: readonly string[];
+  readonly from: string;
+}
+
+/**
+ * SQL: the invoice rows `l` with their invoices `i`. `l.factor` converts from the currency of the subscription to that
+ * of the invoice. Both values of `holds_slot` are named, because each has an index.
+ */
+const rowsOfService = (db: Db, of: SettledService): Fragment => db`
+  (select l.*, coalesce((l.custom_currency ->> 'conversion_factor')::numeric, 1) as factor
+     from invoice_line_items l
+    where ${inScope(db, of.scope, 'l')} and l.subscription_id = ${of.subscription_id}
+      and l.subscription_line_item_id = any(${of.line_item_ids as string[]}::text[])
+      and (l.holds_slot or not l.holds_slot)
+      and l.status = 'published' and l.period_start >= ${of.from}) l
+  join invoices i on i.id = l.invoice_id`;
+
+/**
+ * SQL: rows of invoices, each with its share of the exclusive tax of its invoice. Invoices of changes are left out: the
+ * changes say what they charge. The invoice of a period that begins with a resumption has the same reason and stays in.
+ */
+const invoicedRows = (db: Db, of: SettledService): Fragment => db`
+  select l.subscription_line_item_id, l.period_start, l.kind,
+         coalesce((l.custom_currency ->> 'amount')::numeric, l.amount)::text as amount,
+         (l.line_item_discount / l.factor)::text as line_item_discount,
+         (l.invoice_level_discount / l.factor)::text as invoice_level_discount, i.invoice_status,
+         case when i.subtotal - i.total_discount <= 0 then '0'
+              else (coalesce((i.tax_summary ->> 'exclusive_tax')::numeric, 0)
+                    * (l.amount - l.line_item_discount - l.invoice_level_discount)
+                    / (i.subtotal - i.total_discount) / l.factor)::text
+         end as tax
+    from ${rowsOfService(db, of)}
+   where coalesce(i.billing_reason, '') <> 'SUBSCRIPTION_UPDATE' or i.invoice_type = 'SUBSCRIPTION'`;
+
+/** SQL: rows of changes. */
+const changedRows = (db: Db, of: SettledService): Fragment => db`
+  select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz, r ->> 'kind', r ->> 'gross',
+         ((r ->> 'gross')::numeric - (r ->> 'net')::numeric)::text, '0',
+         coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax'
+    from subscription_changes c
+    cross join jsonb_array_elements(c.rows) r
+    left join invoices i on i.id = c.invoice_id
+   where ${inScope(db, of.scope, 'c')} and c.subscription_id = ${of.subscription_id}
+     and r ->> 'line_item_id' = any(${of.line_item_ids as string[]}::text[])
+     and (r ->> 'period_start')::timestamptz >= ${of.from}`;
+
+/** SQL: invoice rows that final credit notes credit, each with its share of the tax that its note credits. */
+const creditedRows = (db: Db, of: SettledService): Fragment => db`
+  select l.subscription_line_item_id, l.period_start, 'credit', (-n.amount / l.factor)::text, '0', '0',
+         i.invoice_status,
+         (-coalesce(note.tax * n.amount / nullif(note.net, 0), 0) / l.factor)::text
+    from ${rowsOfService(db, of)}
+    join credit_notes c on ${inScope(db, of.scope, 'c')} and c.invoice_id = i.id and c.credit_note_status = 'FINALIZED'
+    join credit_note_lines n on n.credit_note_id = c.id and n.invoice_line_item_id = l.id
+   cross join lateral (
+         select sum(amount) filter (where invoice_line_item_id = ${TAX_LINE}) as tax,
+                sum(amount) filter (where invoice_line_item_id <> ${TAX_LINE}) as net
+           from credit_note_lines o where o.credit_note_id = c.id) note`;
