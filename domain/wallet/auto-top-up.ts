@@ -14,7 +14,7 @@ export interface AutoTopUp {
   readonly amount: string;
   /** Milliseconds; null when unset. */
   readonly cooldown_ms: number | null;
-  /** Money is collected with a saved mandate while the customer is absent. */
+  /** The invoice is charged to a saved method while the customer is absent. */
   readonly off_session: boolean;
 }
 
@@ -89,7 +89,7 @@ function isCooling(config: AutoTopUp, last: string | null, at: string): boolean 
 /** Refuses a configuration that could never top up (money 3.2, 2.11.2). */
 export function validateAutoTopUp(
   wallet: Pick<Wallet, 'currency' | 'topup_conversion_rate'>,
-  config: AutoTopUp,
+  config: Pick<AutoTopUp, 'threshold' | 'amount'>,
   limits: TopUpConfig,
 ): void {
   const amount = decimal(config.amount);

@@ -312,3 +312,106 @@ describe('retries (money 8.7)', () => {
     expect((await get(`/invoices/${body.latest_invoice.id}`)).collection.status).toBe('stopped');
   });
 });
+
+describe('the invoice of an automatic top-up (money 3.7, 3.8)', () => {
+  const AUTO = { enabled: true, invoicing: true, threshold: '10', amount: '25' };
+  /** A wallet with 12 credits, whose first debit leaves 10: the first top-up. */
+  async function lowWallet(outcome: string | null, more: object = {}) {
+    const customer = await world.catalog.customer();
+    if (outcome !== null) await save(customer, outcome);
+    const { body: wallet } = await world.api.post('/v1/wallets', {
+      customer_id: customer.id,
+      currency: 'usd',
+      initial_credits_to_load: '12',
+      auto_topup: { ...AUTO, ...more },
+    });
+    const debit = async (key: string, credits: string) => {
+      const sent = {
+        credits,
+        transaction_reason: 'MANUAL_BALANCE_DEBIT',
+        idempotency_key: `${key} ${wallet.id}`,
+      };
+      const { status } = await world.api.post(`/v1/wallets/${wallet.id}/debit`, sent);
+      expect(status).toBe(200);
+    };
+    const invoices = async () => {
+      const { body } = await world.api.post('/v1/invoices/search', { customer_id: customer.id });
+      return body.items;
+    };
+    const credits = async () => (await get(`/wallets/${wallet.id}`)).credit_balance;
+    await debit('first', '2');
+    return { customer, debit, invoices, credits };
+  }
+
+  test('is charged to the default method, and its payment adds the credits', async () => {
+    const { invoices, credits } = await lowWallet('success');
+    const [invoice] = await invoices();
+    expect(invoice).toMatchObject({
+      billing_reason: 'WALLET_AUTO_TOPUP',
+      collection: { status: 'scheduled' },
+    });
+    await world.collect();
+    await world.collect();
+    expect(await chargesOf(invoice)).toMatchObject([{ state: 'succeeded', amount: '25' }]);
+    expect((await get(`/invoices/${invoice.id}`)).payment_status).toBe('SUCCEEDED');
+    expect(await credits()).toBe('35');
+  });
+
+  test('without a saved method it waits for the customer, and its payment allows the next at once', async () => {
+    const { debit, invoices, credits } = await lowWallet(null);
+    const [invoice] = await invoices();
+    await world.collect();
+    expect(invoice.collection).toBeNull();
+    await payOffline(world.api, invoice, '25');
+    await debit('second', '25');
+    expect(await invoices()).toHaveLength(2);
+    expect(await credits()).toBe('10');
+  });
+
+  test.each`
+    cooldown     | early                     | late
+    ${undefined} | ${'2026-11-01T00:59:59Z'} | ${'2026-11-01T01:00:00Z'}
+    ${'10m'}     | ${'2026-11-01T00:09:59Z'} | ${'2026-11-01T00:10:00Z'}
+  `(
+    'the next charge follows an hour later, or as configured: $cooldown',
+    async ({ cooldown, early, late }) => {
+      const { debit, invoices } = await lowWallet('success', { cooldown });
+      await world.collect();
+      world.api.clock.set(early);
+      await debit('second', '25');
+      expect(await invoices()).toHaveLength(1);
+      world.api.clock.set(late);
+      await debit('third', '1');
+      expect(await invoices()).toHaveLength(2);
+    },
+  );
+
+  test('a declined charge blocks the next one until its invoice is paid', async () => {
+    const { customer, debit, invoices, credits } = await lowWallet('decline');
+    const [invoice] = await invoices();
+    await world.collect();
+    expect((await get(`/invoices/${invoice.id}`)).payment_status).toBe('FAILED');
+    expect(await credits()).toBe('10');
+    world.api.clock.set('2026-11-01T06:00:00Z');
+    await debit('second', '1');
+    expect(await invoices()).toHaveLength(1);
+    await save(customer, 'success');
+    await payOffline(world.api, invoice, '25');
+    await debit('third', '24');
+    expect(await invoices()).toHaveLength(2);
+  });
+
+  test('an amount above payment_mandate_limits waits for the customer', async () => {
+    await world.api.put('/v1/settings/payment_mandate_limits', {
+      value: { mandate_limits: { CARD: { max_amount: '24', currency: '' } } },
+    });
+    const { debit, invoices } = await lowWallet('success');
+    const [invoice] = await invoices();
+    await world.collect();
+    expect(await chargesOf(invoice)).toEqual([]);
+    await payOffline(world.api, invoice, '25');
+    await debit('second', '25');
+    expect(await invoices()).toHaveLength(2);
+    await world.api.pool`delete from settings where key = 'payment_mandate_limits'`;
+  });
+});

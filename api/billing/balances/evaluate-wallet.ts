@@ -1,5 +1,4 @@
 import { decimal, decimalText, roundToStorage, type Decimal } from '../../../domain/money.ts';
-import { decideAutoTopUp } from '../../../domain/wallet/auto-top-up.ts';
 import {
   alertState,
   alertTransition,
@@ -7,8 +6,6 @@ import {
   type AlertSettings,
   type AlertState,
 } from '../../../domain/wallet/balance-alert.ts';
-import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
-import { creditWallet } from '../../../domain/wallet/wallet.ts';
 import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
@@ -17,7 +14,7 @@ import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { isOutage } from '../../outage.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { openLedger, writeDecision, type Ledger } from '../credits/ledger.ts';
+import { openLedger } from '../credits/ledger.ts';
 import {
   getWallet,
   noteAnnouncedCredits,
@@ -27,9 +24,9 @@ import {
 import { completedCredits } from '../credits/wallet-transaction-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 import { insertAlertLog, findLastWalletAlertState } from '../records/alert-log-repository.ts';
-import { buyWithInvoice } from './buy-with-invoice.ts';
+import { topUpIfDue } from './automatic-top-up.ts';
 import { writeFeatureAlerts } from './feature-alerts.ts';
-import { findWatched, runningPeriods, topUpHistory } from './balance-repository.ts';
+import { findWatched, runningPeriods } from './balance-repository.ts';
 import { realTimeBalances } from './real-time-balance.ts';
 
 const isWatched = async (db: Db, scope: Scope, wallet: WalletRow): Promise<boolean> =>
@@ -188,48 +185,4 @@ async function percentage(
   const periods = await runningPeriods(db, scope, wallet.customer_id);
   const credits = await completedCredits(db, scope, wallet.id);
   return percentageAlertValue(ongoing, periods, credits);
-}
-
-/** Adds the configured credits if the ongoing balance is at or below the threshold (money 3.4). */
-async function topUpIfDue(
-  tx: Transaction,
-  deps: BillingDeps,
-  caller: Caller,
-  ledger: Ledger,
-  ongoing: Decimal,
-): Promise<void> {
-  const { wallet, blocks, at } = ledger;
-  if (wallet.auto_topup === null || !wallet.auto_topup.enabled) return;
-  const history = await topUpHistory(tx, caller.scope, wallet.id);
-  const config = { ...wallet.auto_topup, off_session: false };
-  const decision = decideAutoTopUp(wallet, config, ongoing, history, at);
-  if (!decision.tops_up) return;
-  const id = deps.ids.next('wtxn');
-  const { credits } = decision;
-  const amount = roundToStorage(credits.times(decimal(wallet.topup_conversion_rate)));
-  const purchase = {
-    id,
-    credits,
-    amount,
-    transaction_reason: decision.invoicing
-      ? ('PURCHASED_CREDIT_INVOICED' as const)
-      : ('PURCHASED_CREDIT_DIRECT' as const),
-    priority: null,
-    expiry_date: null,
-    parent_transaction_id: null,
-  };
-  const cause = {
-    reference_type: 'EXTERNAL' as const,
-    reference_id: id,
-    idempotency_key: transactionKey.autoTopUp(wallet.id, id),
-    description: 'Auto top-up triggered for low ongoing balance',
-    metadata: { auto_topup: 'true' },
-  };
-  if (decision.invoicing) {
-    const bought = { purchase, bonus: null, isAuto: true, cause, bonusCause: cause };
-    await buyWithInvoice(tx, deps, caller, ledger, bought);
-    return;
-  }
-  const credited = creditWallet(wallet, blocks, purchase, at);
-  await writeDecision(tx, caller, ledger, credited, () => cause);
 }

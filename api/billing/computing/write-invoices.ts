@@ -83,7 +83,11 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Is
   return done;
 }
 
+/** Invoices of subscriptions as their terms say (money 8.6), and those of automatic top-ups (3.7). */
 const isCollected = (invoice: InvoiceRecord, terms: IssueTerms): boolean =>
+  invoice.billing_reason === 'WALLET_AUTO_TOPUP' || isCollectedByTerms(invoice, terms);
+
+const isCollectedByTerms = (invoice: InvoiceRecord, terms: IssueTerms): boolean =>
   invoice.source_type !== CHECKOUT_SOURCE &&
   invoice.subscription_id !== null &&
   terms.collection_method !== null &&

@@ -10,7 +10,8 @@ import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { lockInvoiceToPay } from '../computing/revise-invoice-payment.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
-import { methodFor, openAmount } from './collect-invoice.ts';
+import { findChargeableMethod } from '../payment-methods/chargeable-method.ts';
+import { openAmount } from './collect-invoice.ts';
 import { createPayment } from './create-payment.ts';
 import { openAmounts, payingWallets } from './pay-with-credits.ts';
 
@@ -43,7 +44,10 @@ export async function attemptPayment(
       metadata: {},
     });
   const left = await openAmount(tx, caller.scope, await getInvoice(tx, caller.scope, invoiceId));
-  const method = left.gt(0) ? await methodFor(tx, caller.scope, invoice, subscription, left) : null;
+  const named = subscription?.gateway_payment_method_id ?? null;
+  const method = left.gt(0)
+    ? await findChargeableMethod(tx, caller.scope, invoice, named, left)
+    : null;
   if (method === null) return null;
   const { payment } = await createPayment(tx, deps, caller, {
     destination_type: 'INVOICE',

@@ -2,9 +2,7 @@ import { isCollectable } from '../../../domain/invoicing/pay-from-wallets.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
-import { readSetting } from '../../../postgres/tables/settings.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
-import type { PaymentMethod } from '../../../schemas/payment-method.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
@@ -16,7 +14,7 @@ import {
   updateCollection,
 } from '../records/collection-repository.ts';
 import { ownRun, type BillingRun } from '../billing-run.ts';
-import { findUsableMethod } from '../records/payment-method-repository.ts';
+import { findChargeableMethod } from '../payment-methods/chargeable-method.ts';
 import { paymentsOfInvoice } from '../records/payment-repository.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { createPayment } from './create-payment.ts';
@@ -68,7 +66,8 @@ async function reserveCharge(
     decimal(invoice.amount_remaining).gt(ZERO) &&
     !(await hasFailedPurchase(tx, scope, invoice));
   const amount = await openAmount(tx, scope, invoice);
-  const method = isOpen ? await methodFor(tx, scope, invoice, subscription, amount) : null;
+  const named = subscription?.gateway_payment_method_id ?? null;
+  const method = isOpen ? await findChargeableMethod(tx, scope, invoice, named, amount) : null;
   if (method === null) {
     await set(stopped);
     return null;
@@ -96,44 +95,6 @@ async function reserveCharge(
     last_payment_id: payment.id,
   });
   return payment;
-}
-
-/**
- * The saved method that the subscription names; if that is gone, or none is named, the customer's default. Null if
- * the amount is above the limit of its type.
- */
-export async function methodFor(
-  tx: Transaction,
-  scope: Scope,
-  { customer_id, currency }: Pick<InvoiceRecord, 'customer_id' | 'currency'>,
-  subscription: { readonly gateway_payment_method_id: string | null } | null,
-  amount: Decimal,
-): Promise<string | null> {
-  const named = subscription?.gateway_payment_method_id || null;
-  const own = named === null ? null : await findUsableMethod(tx, scope, customer_id, named);
-  const method = own ?? (await findUsableMethod(tx, scope, customer_id, null));
-  if (method === null) return null;
-  return (await isAboveMandate(tx, scope, method, amount, currency)) ? null : method.id;
-}
-
-/**
- * Whether the amount is above what the tenant lets a saved method of this type be charged without the customer
- * (`payment_mandate_limits`, money 8.6). The invoice then waits for a payment of the customer.
- */
-async function isAboveMandate(
-  tx: Transaction,
-  scope: Scope,
-  { method_type }: Pick<PaymentMethod, 'method_type'>,
-  amount: Decimal,
-  currency: string,
-): Promise<boolean> {
-  const { mandate_limits = {} } = await readSetting(tx, scope, 'payment_mandate_limits');
-  return Object.entries(mandate_limits).some(
-    ([type, limit]) =>
-      type.toUpperCase() === method_type.toUpperCase() &&
-      ['', currency.toUpperCase()].includes(limit.currency.toUpperCase()) &&
-      amount.gt(decimal(limit.max_amount)),
-  );
 }
 
 async function waitBehindPayments(

@@ -50,6 +50,7 @@ async function changeAfter(
   const next_attempt_at = nextAttempt(terms, row.attempt_count, at);
   if (next_attempt_at !== null)
     return { collection_status: 'scheduled', next_attempt_at, pending_action: null };
-  const pending_action = terms.enabled && terms.final_action === 'cancel' ? 'cancel' : null;
+  const cancels = terms.enabled && terms.final_action === 'cancel' && row.subscription_id !== null;
+  const pending_action = cancels ? 'cancel' : null;
   return { ...over, collection_status: 'exhausted', pending_action };
 }

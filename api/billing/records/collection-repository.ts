@@ -19,7 +19,8 @@ import {
 export interface CollectionRow extends Scope {
   readonly invoice_id: string;
   readonly customer_id: string;
-  readonly subscription_id: string;
+  /** Null: the invoice of an automatic top-up. */
+  readonly subscription_id: string | null;
   readonly collection_status: (typeof COLLECTION_STATUSES)[number];
   readonly attempt_count: number;
   readonly next_attempt_at: string | null;
@@ -163,10 +164,10 @@ export async function pendingCancellations(
   scope: Scope,
   timeline: Timeline,
   limit: number,
-): Promise<Pick<CollectionRow, 'invoice_id' | 'subscription_id'>[]> {
-  return await db<Pick<CollectionRow, 'invoice_id' | 'subscription_id'>[]>`
+): Promise<{ readonly invoice_id: string; readonly subscription_id: string }[]> {
+  return await db<{ invoice_id: string; subscription_id: string }[]>`
     select invoice_id, subscription_id from invoice_collections
-     where ${inScope(db, scope)} and pending_action = 'cancel'
+     where ${inScope(db, scope)} and pending_action = 'cancel' and subscription_id is not null
        and ${livesBy(db, timeline, db`invoice_collections.customer_id`)}
      order by updated_at, invoice_id limit ${limit}`;
 }

@@ -11,7 +11,8 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { ConcernedInvoice } from '../computing/write-invoices.ts';
-import { collectNow, methodFor } from '../payments/collect-invoice.ts';
+import { findChargeableMethod } from '../payment-methods/chargeable-method.ts';
+import { collectNow } from '../payments/collect-invoice.ts';
 import { findUsableMethod } from '../records/payment-method-repository.ts';
 import { archiveVoidedInvoices } from '../records/subscription-invoice-repository.ts';
 import { changeSubscription, getSubscription } from '../records/subscription-repository.ts';
@@ -42,7 +43,8 @@ export async function isOpeningCharged(
   if (opening === null) return false;
   const amount = decimal(opening.invoice.amount_due);
   if (!attemptsPayment(terms, amount)) return false;
-  return (await methodFor(tx, scope, opening.invoice, terms, amount)) !== null;
+  const { gateway_payment_method_id: named } = terms;
+  return (await findChargeableMethod(tx, scope, opening.invoice, named, amount)) !== null;
 }
 
 /**

@@ -38,7 +38,7 @@ export function mergedAutoTopUp(
     amount,
     cooldown_ms: sent.cooldown == null ? (stored?.cooldown_ms ?? null) : cooldownOf(sent.cooldown),
   };
-  validateAutoTopUp(wallet, { ...merged, off_session: false }, limits);
+  validateAutoTopUp(wallet, merged, limits);
   return merged;
 }
 
