@@ -154,7 +154,7 @@ export interface CheckoutGates {
     checkout: CheckoutParams,
     gate: Gate,
   ): Promise<CheckoutRecord>;
-  /** Asks the gateway for the page of a stored session, after the commit. Returns the session as answered. */
+  /** Sends the payment of a stored session to the gateway, after the commit. Returns the session as answered. */
   offer(deps: BillingDeps, caller: GateCaller, sessionId: string): Promise<CheckoutSession>;
   /** The session as stored, as answered. The gateway is not asked. */
   show(
@@ -170,6 +170,14 @@ export interface CheckoutGates {
     session: CheckoutRecord,
     gated: GatedInvoice,
   ): Promise<GatedInvoice>;
+  /** Stores a payment page in place of the declined charge of a saved method; the session stays active. */
+  offerPage(
+    tx: Transaction,
+    deps: BillingDeps,
+    caller: GateCaller,
+    session: CheckoutRecord,
+    invoice: InvoiceRecord,
+  ): Promise<void>;
   /** Removes everything that waited: the draft is voided and archived, money that was paid goes back. */
   discard(
     tx: Transaction,

@@ -7,6 +7,7 @@ import {
   optionalMetadata,
   optionalText,
   pairs,
+  positiveDecimal,
   recordFields,
   text,
   time,
@@ -16,6 +17,7 @@ import {
   CHECKOUT_PROVIDERS,
   CHECKOUT_STATUSES,
   COLLECTION_METHODS,
+  SAVED_METHOD_TYPES,
   SUBSCRIPTION_PRORATION_BEHAVIORS,
 } from './words.ts';
 import { columnNames } from './columns.ts';
@@ -23,20 +25,30 @@ import { columnNames } from './columns.ts';
 const stringMap = z.record(z.string(), z.string());
 const url = text(2_000);
 
-const stopsAtSendInvoice = z
+/** The customer pays on the page of the gateway (`send_invoice`), or a saved method is charged (money 11.22). */
+const collection = z
   .object({
-    collection_method: z
-      .enum(COLLECTION_METHODS)
-      .refine((value) => value === 'send_invoice', {
-        message: 'must be send_invoice: the customer pays on the page of the gateway',
-      })
-      .nullish(),
+    collection_method: z.enum(COLLECTION_METHODS).nullish(),
+    /** Charge only a saved method of this type. */
+    payment_method: z.enum(SAVED_METHOD_TYPES).nullish(),
+    /** Charge no amount above this one without the customer. */
+    max_mandate_limit: positiveDecimal.nullish(),
+  })
+  .superRefine(({ collection_method, ...rest }, context) => {
+    if (collection_method === 'charge_automatically') return;
+    for (const [field, value] of Object.entries(rest))
+      if (value != null)
+        context.addIssue({
+          code: 'custom',
+          path: [field],
+          message: 'needs the collection method charge_automatically',
+        });
   })
   .nullish();
 
 const returnFields = {
   payment_provider: z.enum(CHECKOUT_PROVIDERS),
-  payment_provider_config: stopsAtSendInvoice,
+  payment_provider_config: collection,
   /** Where the page leads afterwards; origins are restricted by the setting `checkout_config`. */
   success_url: url.nullish(),
   failure_url: url.nullish(),

@@ -17,6 +17,8 @@ const payingFields = {
   success_url: address,
   failure_url: address,
   cancel_url: address,
+  /** True: the default saved method is charged; a page is opened only if that is not possible. */
+  customer_not_present: z.boolean().nullish(),
 };
 
 /** With a saved method the open amount is charged at once; without one a payment page is opened. */

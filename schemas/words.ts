@@ -91,6 +91,8 @@ export const PAYMENT_STATUSES = [
 export const PAYMENT_METHOD_TYPES = [
   'CARD', 'ACH', 'OFFLINE', 'CREDITS', 'PAYMENT_LINK', 'UPI',
 ] as const; // prettier-ignore
+/** Types of methods that a gateway saves. */
+export const SAVED_METHOD_TYPES = ['CARD', 'ACH', 'UPI'] as const;
 export const PAYMENT_DESTINATION_TYPES = ['INVOICE', 'CUSTOMER'] as const;
 /** Gateways that a payment may name. */
 export const PAYMENT_GATEWAYS = [

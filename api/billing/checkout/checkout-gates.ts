@@ -7,7 +7,7 @@ import type { CheckoutGates } from '../../deps.ts';
 import { checkoutAnswer } from './checkout-answer.ts';
 import { completeGate } from './complete-gate.ts';
 import { discardGate } from './discard-gate.ts';
-import { storeSession } from './store-session.ts';
+import { offerPage, storeSession } from './store-session.ts';
 import { syncCheckout } from './sync-checkout.ts';
 
 /** The checkout sessions of all actions. Payments reach them through the dependencies of commands. */
@@ -19,6 +19,7 @@ export const checkoutGates: CheckoutGates = {
   },
   show: checkoutAnswer,
   complete: completeGate,
+  offerPage,
   discard: (tx, deps, caller, session, gated) =>
     discardGate(tx, deps, caller, session, gated, 'The payment of the checkout session failed.'),
 };

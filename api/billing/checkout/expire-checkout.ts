@@ -35,10 +35,12 @@ export async function expireCheckout(
   const paymentId = session.checkout_payment_id!;
   if (trigger === 'cancel') await storeCancellation(deps, caller, id);
   await cancelAtGateway(deps, caller, paymentId);
-  return await deps.pool.begin(async (tx) => {
+  const over = await deps.pool.begin(async (tx) => {
     const found = await lockPaymentWithInvoice(tx, caller, paymentId);
     const now = await lockCheckout(tx, scope, id);
     if (isTerminalCheckout(now.checkout_status)) return ended(now, trigger);
+    // The charge was declined meanwhile, and a page replaces it.
+    if (now.checkout_payment_id !== paymentId) return null;
     const change = changed(deps, caller);
     const expired = await updateCheckout(tx, scope, id, {
       checkout_status: moveCheckout(now.checkout_status, trigger),
@@ -54,6 +56,7 @@ export async function expireCheckout(
     ]);
     return expired;
   });
+  return over ?? (await expireCheckout(deps, caller, id, trigger));
 }
 
 const storeCancellation = (deps: BillingDeps, caller: Caller, id: string): Promise<void> =>

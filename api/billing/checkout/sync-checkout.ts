@@ -12,7 +12,8 @@ import {
 } from '../records/checkout-repository.ts';
 
 /**
- * Reads the payment of an active session from the gateway, and stores the address of its page once it exists.
+ * Reads the payment of an active session from the gateway, and stores the address of its page once it exists. After a
+ * declined charge of a saved method that is the page which replaces it.
  * Changes nothing while the gateway does not answer (money 11.21).
  */
 export async function syncCheckout(
@@ -24,7 +25,11 @@ export async function syncCheckout(
   const isActive = session.checkout_status === 'initiated' || session.checkout_status === 'pending';
   if (!isActive || session.checkout_payment_id === null) return session;
   const payment = await syncPayment(deps, caller, session.checkout_payment_id);
-  if (payment.payment_url === null) return await getCheckout(deps.pool, caller.scope, id);
+  if (payment.payment_url === null) {
+    const after = await getCheckout(deps.pool, caller.scope, id);
+    const isReplaced = after.checkout_payment_id !== session.checkout_payment_id;
+    return isReplaced ? await syncCheckout(deps, caller, id) : after;
+  }
   return await deps.pool.begin(async (tx) => {
     const now = await lockCheckout(tx, caller.scope, id);
     if (now.checkout_status !== 'initiated') return now;

@@ -1,3 +1,4 @@
+import { notFound } from '../../../domain/errors.ts';
 import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
 import { inScope, oneOf, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
@@ -71,6 +72,15 @@ export function searchTransactions(
       ${filter.expiry_date_before == null ? db`` : db`and expiry_date < ${filter.expiry_date_before}`}`,
     search,
   });
+}
+
+/** 404 if the transaction is unknown or belongs to another scope. */
+export async function getTransaction(db: Db, scope: Scope, id: string): Promise<TransactionRow> {
+  const [row] = await db<TransactionRow[]>`
+    select ${transactionColumns(db)} from wallet_transactions
+     where ${inScope(db, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound('Wallet transaction', id);
+  return row;
 }
 
 /** The transaction with that key; null if the key is new. */

@@ -15,6 +15,7 @@ import {
   TAX_RATES_EXPAND,
   LineExplanation,
   UsageCheck,
+  type InvoiceRecord,
 } from '../../../schemas/invoice.ts';
 import { id, IdParams, Message, text } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
@@ -63,16 +64,20 @@ const answered = async (
   return answer!;
 };
 
-/** With the session that pays the draft before it is issued. */
-const gatedAnswer = async (
+/** The new invoice, with the session that pays the draft before it is issued. */
+const createdAnswer = async (
   deps: BillingDeps,
   caller: Caller,
-  invoice: Invoice,
+  created: InvoiceRecord,
 ): Promise<Invoice> => {
-  if (!isGated(invoice)) return invoice;
-  const session = await findCheckoutOfInvoice(deps.pool, caller.scope, invoice.id);
-  if (session === null) return invoice;
-  return { ...invoice, checkout_session: await deps.checkoutGates.offer(deps, caller, session.id) };
+  const session = isGated(created)
+    ? await findCheckoutOfInvoice(deps.pool, caller.scope, created.id)
+    : null;
+  const offered = session && (await deps.checkoutGates.offer(deps, caller, session.id));
+  // Read afterwards: the charge of a saved method issues the invoice.
+  const embed = { line_items: true, customer: true };
+  const invoice = await answered(deps, caller.scope, created.id, embed);
+  return offered === null ? invoice : { ...invoice, checkout_session: offered };
 };
 
 /** The session that gates the invoice or has decided over it; null for other invoices. */
@@ -100,9 +105,7 @@ export const invoiceRoutes = [
       oncePerBodyKey(call.deps, call, 'invoice', call.body, async (deps) => {
         const create =
           call.body.invoice_type === 'SUBSCRIPTION' ? createPeriodInvoice : createOneOffInvoice;
-        const invoice = await create(deps, call, call.body);
-        const embed = { line_items: true, customer: true };
-        return await gatedAnswer(deps, call, await answered(deps, call.scope, invoice.id, embed));
+        return await createdAnswer(deps, call, await create(deps, call, call.body));
       }),
   }),
   route({

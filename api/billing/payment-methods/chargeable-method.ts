@@ -6,7 +6,7 @@ import type { PaymentMethod } from '../../../schemas/payment-method.ts';
 import { findUsableMethod } from '../records/payment-method-repository.ts';
 
 /**
- * The id of the saved method that may be charged this amount while the customer is absent (money 8.6): the method
+ * The saved method that may be charged this amount while the customer is absent (money 8.6): the method
  * that `named` names; if that is gone, or none is named, the customer's default. Null if there is none, or if the
  * amount is above the limit of its type.
  */
@@ -16,11 +16,11 @@ export async function findChargeableMethod(
   { customer_id, currency }: Pick<InvoiceRecord, 'customer_id' | 'currency'>,
   named: string | null,
   amount: Decimal,
-): Promise<string | null> {
+): Promise<PaymentMethod | null> {
   const own = named ? await findUsableMethod(db, scope, customer_id, named) : null;
   const method = own ?? (await findUsableMethod(db, scope, customer_id, null));
   if (method === null) return null;
-  return (await isAboveMandate(db, scope, method, amount, currency)) ? null : method.id;
+  return (await isAboveMandate(db, scope, method, amount, currency)) ? null : method;
 }
 
 /**

@@ -53,7 +53,7 @@ export async function attemptPayment(
     destination_type: 'INVOICE',
     destination_id: invoiceId,
     payment_method_type: 'CARD',
-    payment_method_id: method,
+    payment_method_id: method.id,
     amount: decimalText(left),
     currency: invoice.currency,
     idempotency_key: `attempt-${deps.ids.next('attempt')}`,

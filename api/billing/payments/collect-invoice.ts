@@ -82,7 +82,7 @@ async function reserveCharge(
     destination_type: 'INVOICE',
     destination_id: invoiceId,
     payment_method_type: 'CARD',
-    payment_method_id: method,
+    payment_method_id: method.id,
     amount: decimalText(amount),
     currency: invoice.currency,
     idempotency_key: `collect-${invoiceId}-${attempt_count}`,

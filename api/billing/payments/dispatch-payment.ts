@@ -5,6 +5,7 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { openGateway, payerAt, type OpenGateway } from '../gateways/open-gateway.ts';
+import { paysCheckout } from '../records/checkout-repository.ts';
 import { findCollections } from '../records/collection-repository.ts';
 import { findPaymentMethod } from '../records/payment-method-repository.ts';
 import { getPayment, insertAttempt, updatePayment } from '../records/payment-repository.ts';
@@ -126,10 +127,10 @@ async function stateOf(
     : await gateway.charge(request);
 }
 
-/** Whether we charge without the customer being there (money 8.6). */
+/** Whether we charge without the customer being there (money 8.6, 11.22). */
 async function isAutomatic(db: Db, scope: Scope, payment: PaymentRecord): Promise<boolean> {
   const [row] = await findCollections(db, scope, [payment.destination_id]);
-  return row?.last_payment_id === payment.id;
+  return row?.last_payment_id === payment.id || (await paysCheckout(db, scope, payment.id));
 }
 
 /** A saved method goes to the gateway by the gateway's own id; any other id is the gateway's already. */

@@ -4,13 +4,18 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
-import { reviseInvoicePayment, type LockedInvoice } from '../computing/revise-invoice-payment.ts';
+import {
+  lockInvoiceToPay,
+  reviseInvoicePayment,
+  type LockedInvoice,
+} from '../computing/revise-invoice-payment.ts';
 import { endActiveCheckout, lockActiveCheckoutOf } from '../records/checkout-repository.ts';
 import { endingOf } from '../records/checkout-ending.ts';
 
 /**
  * Ends the active session of a payment with the payment's outcome, in the transaction that settles it. What
- * waited for the payment is done or removed (money 11.11). If the paid request cannot be carried out any more,
+ * waited for the payment is done or removed (money 11.11). If a saved method was declined, the customer gets a page
+ * instead (11.22). If the paid request cannot be carried out any more,
  * the session fails and the money goes back (11.12). A session whose cancellation or expiry closes the page at
  * the gateway expires, also when the gateway's report of it arrives first (11.15). The caller holds the locks of the
  * payment and its invoice. `announce` writes the notification of the payment: after the number of a paid invoice is
@@ -36,6 +41,13 @@ export async function endCheckout(
   const end = (how: 'complete' | 'fail' | 'expire', reason: string) =>
     endActiveCheckout(tx, scope, session, how, { reason, ...change });
   const reason = payment.error_message ?? 'the payment is closed';
+  const isDecline = outcome === 'fail' && payment.payment_status === 'FAILED';
+  const isCharge = payment.payment_method_type !== 'PAYMENT_LINK';
+  if (locked !== null && isDecline && isCharge && endingOf(session, change.updated_at) === null) {
+    await announce();
+    await deps.checkoutGates.offerPage(tx, deps, caller, session, locked.invoice);
+    return await lockInvoiceToPay(tx, caller, locked.invoice.id);
+  }
   const endUnpaid = () => {
     const ending = endingOf(session, change.updated_at);
     return ending === null ? end('fail', reason) : end('expire', ending);

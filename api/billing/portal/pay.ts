@@ -129,8 +129,12 @@ async function checkoutOf(
   scope: Scope,
   {
     payment_provider,
+    customer_not_present,
     ...addresses
-  }: Pick<PortalPayBody, 'payment_provider' | 'success_url' | 'failure_url' | 'cancel_url'>,
+  }: Pick<
+    PortalPayBody,
+    'payment_provider' | 'success_url' | 'failure_url' | 'cancel_url' | 'customer_not_present'
+  >,
 ): Promise<CheckoutParams> {
   const found = await findGatewayConnection(db, scope, payment_provider ?? null);
   if (found === null || !isAdapted(found.provider_type))
@@ -142,7 +146,10 @@ async function checkoutOf(
     if (address && return_origins.length === 0)
       throw invalidField(field, 'needs return_origins in the setting checkout_config');
   const provider = { payment_provider: found.provider_type as 'test' };
-  return { ...provider, ...named, idempotency_key: null, metadata: {} };
+  const payment_provider_config = {
+    collection_method: customer_not_present === true ? 'charge_automatically' : 'send_invoice',
+  } as const;
+  return { ...provider, payment_provider_config, ...named, idempotency_key: null, metadata: {} };
 }
 
 const shownPayment = async (deps: BillingDeps, { scope }: Caller, payment: PaymentRecord) =>

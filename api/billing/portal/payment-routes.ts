@@ -31,6 +31,7 @@ import { getCheckout } from '../records/checkout-repository.ts';
 import { searchPaymentMethods } from '../records/payment-method-repository.ts';
 import { updateWallet } from '../wallets/update-wallet.ts';
 import { getOwnWallet, portalCustomer, withoutMetadata } from './own-records.ts';
+import { offerPurchase } from '../wallets/top-up.ts';
 import { payOwnInvoice, shownSession, topUpOwnWallet } from './pay.ts';
 
 const shownMethod = (method: PaymentMethod): PortalPaymentMethod =>
@@ -80,10 +81,9 @@ export const portalPaymentRoutes = [
     async handler(call) {
       const { deps, params, body } = call;
       const done = await topUpOwnWallet(deps, call, portalCustomer(call), params.id, body);
-      const { checkout } = done;
-      const session = checkout && (await deps.checkoutGates.offer(deps, call, checkout.id));
+      const { transaction, session } = await offerPurchase(deps, call, done);
       return {
-        wallet_transaction: withoutMetadata(transactionAnswer(done.transaction)),
+        wallet_transaction: withoutMetadata(transactionAnswer(transaction)),
         checkout_session: session && shownSession(session),
       };
     },

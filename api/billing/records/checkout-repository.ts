@@ -95,6 +95,13 @@ export async function lockActiveCheckoutOf(
   return active ?? null;
 }
 
+/** Whether a session is paid by this payment. */
+export async function paysCheckout(db: Db, scope: Scope, paymentId: string): Promise<boolean> {
+  const found = await db`
+    select from checkout_sessions where ${inScope(db, scope)} and checkout_payment_id = ${paymentId}`;
+  return found.length > 0;
+}
+
 /**
  * Notes that money arrived for a session that had ended without it; the state stays (money 21.6). The caller holds
  * the payment's lock.

@@ -31,13 +31,11 @@ export const subscriptionRoutes = [
         Promise.resolve((tx) => createSubscription(tx, deps, call, call.body)),
       );
       if (created.checkout_session_id === null) await collectOpening(deps, call, created.id);
-      const subscription = await createdSubscription(deps.pool, call.scope, created.id);
       const session = created.checkout_session_id;
-      if (session === null) return subscription;
-      return {
-        ...subscription,
-        checkout_session: await deps.checkoutGates.offer(deps, call, session),
-      };
+      const offered = session === null ? null : await deps.checkoutGates.offer(deps, call, session);
+      // Read afterwards: the charge of a saved method activates the subscription.
+      const subscription = await createdSubscription(deps.pool, call.scope, created.id);
+      return offered === null ? subscription : { ...subscription, checkout_session: offered };
     },
   }),
   route({

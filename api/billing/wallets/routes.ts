@@ -35,7 +35,7 @@ import { debitWallet } from './debit-queue.ts';
 import { closeWallet, convertWallet } from './end-wallet.ts';
 import { getWallet, searchWallets, type WalletFilter } from '../credits/wallet-repository.ts';
 import { searchTransactions } from '../credits/wallet-transaction-repository.ts';
-import { topUpWallet } from './top-up.ts';
+import { offerPurchase, topUpWallet } from './top-up.ts';
 import { updateWallet } from './update-wallet.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 
@@ -195,12 +195,12 @@ export const walletRoutes = [
       const done = await runCommand(deps, 'wallet', () =>
         Promise.resolve((tx) => topUpWallet(tx, deps, call, params.id, body)),
       );
+      const { wallet, transaction, session } = await offerPurchase(deps, call, done);
       return {
-        wallet_transaction: transactionAnswer(done.transaction),
-        wallet: walletAnswer(await evaluated(deps, call, done.wallet)),
+        wallet_transaction: transactionAnswer(transaction),
+        wallet: walletAnswer(await evaluated(deps, call, wallet)),
         invoice_id: done.invoice_id,
-        checkout_session:
-          done.checkout && (await deps.checkoutGates.offer(deps, call, done.checkout.id)),
+        checkout_session: session,
       };
     },
   }),

@@ -11,7 +11,7 @@ import { isReplay } from '../../../domain/wallet/transaction-key.ts';
 import { creditWallet, type CreditCommand } from '../../../domain/wallet/wallet.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
-import type { CheckoutRecord } from '../../../schemas/checkout.ts';
+import type { CheckoutRecord, CheckoutSession } from '../../../schemas/checkout.ts';
 import type { TopUpBody } from '../../../schemas/wallet-requests.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
@@ -26,6 +26,7 @@ import { getWallet, type WalletRow } from '../credits/wallet-repository.ts';
 import {
   findPurchaseOfInvoice,
   findTransactionByKey,
+  getTransaction,
   type TransactionRow,
 } from '../credits/wallet-transaction-repository.ts';
 
@@ -36,6 +37,26 @@ export interface ToppedUp {
   readonly invoice_id: string | null;
   /** The session that waits for the payment of the invoice. */
   readonly checkout: CheckoutRecord | null;
+}
+
+/**
+ * Sends the payment of a purchase to its gateway, after the commit. If a saved method pays at once, the wallet and the
+ * transaction are read again, because the credits are there (money 11.22).
+ */
+export async function offerPurchase(
+  deps: BillingDeps,
+  caller: Caller,
+  { wallet, transaction, checkout }: ToppedUp,
+): Promise<
+  Pick<ToppedUp, 'wallet' | 'transaction'> & { readonly session: CheckoutSession | null }
+> {
+  const session = checkout && (await deps.checkoutGates.offer(deps, caller, checkout.id));
+  if (session?.checkout_status !== 'completed') return { wallet, transaction, session };
+  return {
+    wallet: await getWallet(deps.pool, caller.scope, wallet.id),
+    transaction: await getTransaction(deps.pool, caller.scope, transaction.id),
+    session,
+  };
 }
 
 /**

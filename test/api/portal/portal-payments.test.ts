@@ -69,6 +69,33 @@ test('a saved method is listed without the tenant’s ids, charged at once, and 
   expect((await portal.get('/payment-methods')).body.items).toEqual([]);
 });
 
+test('an absent customer: the default method is charged; without one a page is opened', async () => {
+  const { portal, invoice, wallet } = await customerWithBill();
+  const topUp = (key: string) =>
+    portal.post(`/wallets/${wallet.id}/top-up`, {
+      credits_to_add: '20',
+      customer_not_present: true,
+      idempotency_key: key,
+    });
+  const waiting = await topUp('before');
+  expect(waiting.body).toMatchObject({
+    wallet_transaction: { transaction_status: 'pending' },
+    checkout_session: { payment_action: { url: expect.any(String) } },
+  });
+  await outcome(waiting.body.checkout_session, 'success');
+  await portal.post('/payment-methods', { gateway_method_id: 'pm_test_success', is_default: true });
+  expect((await topUp('after')).body).toMatchObject({
+    wallet_transaction: { transaction_status: 'completed' },
+    checkout_session: { checkout_status: 'completed', payment_action: null },
+  });
+  const paid = await portal.post(`/invoices/${invoice.id}/pay`, { customer_not_present: true });
+  expect(paid.body).toMatchObject({
+    payment: { payment_status: 'SUCCEEDED', amount: '40' },
+    checkout_session: { checkout_status: 'completed' },
+  });
+  expect((await portal.get(`/invoices/${invoice.id}`)).body.payment_status).toBe('SUCCEEDED');
+});
+
 test('credits wait for their payment, at the minimum or more, and once per key of the customer', async () => {
   const { portal, wallet } = await customerWithBill();
   const path = `/wallets/${wallet.id}/top-up`;
