@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { EventReader } from '../clickhouse/reading/event-reader.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
+import type { Cache } from '../platform/cache/cache.ts';
 import type { Authenticate } from '../platform/identity/api-key-auth.ts';
 import { serveDocs, serveDocument } from '../platform/http/docs.ts';
 import { servePages } from '../platform/http/pages.ts';
@@ -45,6 +46,7 @@ const STREAM_GROUP = 'stream';
 export interface ApiOptions {
   readonly deps: BillingDeps;
   readonly eventReader: EventReader;
+  readonly cache: Pick<Cache, 'get' | 'set'>;
   /** See `ApiDeps.mostParts`. */
   readonly mostParts: ApiDeps['mostParts'];
   /** The pool from `connectAsApi`. */
@@ -175,6 +177,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       serviceFacts: () => readServiceFacts(pool, streamLag),
       mostParts: options.mostParts,
       eventReader: options.eventReader,
+      cache: options.cache,
       requestLog,
       pdf,
       outbound,

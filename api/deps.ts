@@ -1,6 +1,7 @@
 import type { EventReader } from '../clickhouse/reading/event-reader.ts';
 import type { WatermarkVector } from '../domain/metering/position.ts';
 import type { UsageReader } from '../domain/metering/usage.ts';
+import type { Cache } from '../platform/cache/cache.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RequestLog } from '../platform/http/request-log.ts';
 import type { PortalSessions } from '../platform/identity/portal-sessions.ts';
@@ -66,6 +67,8 @@ export interface ApiDeps extends BillingDeps {
   readonly outbound: Outbound;
   readonly eventReader: EventReader;
   readonly requestLog: Pick<RequestLog, 'flush'>;
+  /** Results that may be lost at any time. */
+  readonly cache: Pick<Cache, 'get' | 'set'>;
   /** Current heads of the event log: every accepted event lies below them. Rejects while it is unreachable. */
   readLogHeads(): Promise<WatermarkVector>;
   /** How far the stream is behind the log. Rejects while the log is unreachable. */
@@ -190,3 +193,6 @@ export interface CheckoutGates {
 
 /** What a question about usage needs: the stores and the time. */
 export type UsageDeps = Pick<ApiDeps, 'pool' | 'clock' | 'usageReader' | 'eventReader'>;
+
+/** What a balance that is shown needs: usage, and the last usage that was read. */
+export type BalanceDeps = UsageDeps & Pick<ApiDeps, 'cache'>;

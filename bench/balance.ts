@@ -5,6 +5,7 @@ import { createWallet } from '../api/billing/wallets/create-wallet.ts';
 import type { ApiDeps } from '../api/deps.ts';
 import { createEventReader } from '../clickhouse/reading/event-reader.ts';
 import { createUsageReader } from '../clickhouse/reading/usage-reader.ts';
+import { InProcessCache } from '../platform/cache/in-process.ts';
 import { createIds } from '../platform/ids.ts';
 import { createLogger } from '../platform/log.ts';
 import { createSecretBox } from '../platform/secret-box.ts';
@@ -106,6 +107,7 @@ function depsOf({ pool, clickhouse }: BenchInstance): ApiDeps {
       readDimensions: (versions) => readDimensions(pool, versions),
     }),
     eventReader: createEventReader(clickhouse),
+    cache: new InProcessCache({ now: () => Date.now() }),
     checkoutGates,
     secretBox: createSecretBox([]),
     forgetApiKey: async () => {},

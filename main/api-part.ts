@@ -26,7 +26,8 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
   const deps = await runtime.billingDeps();
   const { authenticate } = await runtime.apiKeyAuth();
   const perSecond = runtime.config.API_REQUESTS_PER_SECOND;
-  const { limiter } = await runtime.cache();
+  const cache = await runtime.cache();
+  const { limiter } = cache;
   const limit = { perSecond, burst: perSecond * BURST_SECONDS };
   const callerLimit =
     perSecond === 0 ? null : { limiter, limit, portal: PORTAL, anonymous: ANONYMOUS };
@@ -42,6 +43,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     deps,
     apiPool: await runtime.apiPool(),
     eventReader,
+    cache,
     mostParts: () => readMostParts(runtime.clickhouse()),
     openEventLog,
     authenticate,

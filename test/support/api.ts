@@ -7,6 +7,7 @@ import type { EventReader } from '../../clickhouse/reading/event-reader.ts';
 import type { UsageAnswer, UsageQuery, UsageReader } from '../../domain/metering/usage.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { EventLog } from '../../platform/event-log/event-log.ts';
+import { InProcessCache } from '../../platform/cache/in-process.ts';
 import { createApiKeyAuth } from '../../platform/identity/api-key-auth.ts';
 import { unknownFields } from '../../platform/http/parse.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -152,6 +153,7 @@ export async function startTestApi(
     deps,
     apiPool,
     eventReader: options.eventReader ?? noEvents,
+    cache: new InProcessCache(clock),
     mostParts: options.mostParts ?? (async () => null),
     openEventLog: options.openEventLog ?? noLog,
     pdf: createPdfRenderer({ execArgv: SOURCE_EXEC_ARGV }),

@@ -19,6 +19,7 @@ import { customerEntitlements } from '../granted-entitlements/granted-features.t
 import { route } from '../../conventions/route.ts';
 import { listSubscriptions } from '../subscriptions/read-subscriptions.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
+import { maxAgeSeconds } from '../balances/max-age.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
 import { walletAnswers } from '../credits/wallet-answers.ts';
 import { findWalletsOfCustomer } from '../credits/wallet-repository.ts';
@@ -124,7 +125,7 @@ export const customerViewRoutes = [
     query: CustomerWalletsQuery,
     status: 200,
     answer: WalletsWithBalances,
-    async handler({ deps, scope, query }) {
+    async handler({ deps, scope, query, headers }) {
       const { id } = await (query.id === undefined
         ? getCustomerByExternalId(deps.pool, scope, query.lookup_key!)
         : getCustomer(deps.pool, scope, query.id));
@@ -135,7 +136,7 @@ export const customerViewRoutes = [
           ...wallet,
           is_cached_fallback: false,
         }));
-      return await balanceAnswers(deps, scope, rows, expand);
+      return await balanceAnswers(deps, scope, rows, expand, maxAgeSeconds(headers));
     },
   }),
 ];

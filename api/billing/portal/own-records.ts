@@ -8,7 +8,7 @@ import type { Page } from '../../../schemas/search.ts';
 import type { Subscription } from '../../../schemas/subscription-answers.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
 import type { WalletBalance } from '../../../schemas/wallet.ts';
-import type { BillingDeps, UsageDeps } from '../../deps.ts';
+import type { BillingDeps, BalanceDeps } from '../../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { listInvoices } from '../invoices/list-invoices.ts';
 import { previewInvoice } from '../subscriptions/changes/preview-invoice.ts';
@@ -79,7 +79,7 @@ export async function readOwnSubscription(
  * is not shown.
  */
 export async function previewOwnInvoice(
-  deps: BillingDeps & UsageDeps,
+  deps: BillingDeps & BalanceDeps,
   caller: Caller,
   customer: PortalCustomer,
   id: string,
@@ -124,7 +124,7 @@ export async function readOwnInvoice(
 
 /** The customer's wallets that are not closed, newest first, with their balances. */
 export async function listOwnWallets(
-  deps: UsageDeps,
+  deps: BalanceDeps,
   { scope, customer_id }: PortalCustomer,
 ): Promise<WalletBalance[]> {
   const rows = await findWalletsOfCustomer(deps.pool, scope, customer_id);

@@ -27,9 +27,10 @@ import {
   walletAnswers,
 } from '../credits/wallet-answers.ts';
 import { evaluated } from '../balances/evaluate-wallet.ts';
+import { maxAgeSeconds } from '../balances/max-age.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
 import { walletForecast } from '../balances/wallet-forecast.ts';
-import type { UsageDeps } from '../../deps.ts';
+import type { BalanceDeps } from '../../deps.ts';
 import { createWallet } from './create-wallet.ts';
 import { debitWallet } from './debit-queue.ts';
 import { closeWallet, convertWallet } from './end-wallet.ts';
@@ -45,9 +46,15 @@ async function walletPage(db: Db, scope: Scope, filter: WalletFilter) {
   return { ...page, items };
 }
 
-async function balanceOf(deps: UsageDeps, scope: Scope, id: string, expand: ReadonlySet<string>) {
+async function balanceOf(
+  deps: BalanceDeps,
+  scope: Scope,
+  id: string,
+  expand: ReadonlySet<string>,
+  maxAge: number,
+) {
   const wallet = await getWallet(deps.pool, scope, id);
-  const [answer] = await balanceAnswers(deps, scope, [wallet], expand);
+  const [answer] = await balanceAnswers(deps, scope, [wallet], expand, maxAge);
   return answer!;
 }
 
@@ -132,26 +139,27 @@ export const walletRoutes = [
   route({
     method: 'GET',
     path: '/wallets/{id}/balance/real-time',
-    summary: 'Get the balance after usage and open invoices that are not settled yet',
+    summary:
+      'Get the balance after usage and open invoices; with x-max-live, the usage may be that many seconds old',
     permission: 'wallet:read',
     params: IdParams,
     query: expandQuery(WALLET_EXPANDS),
     status: 200,
     answer: WalletBalance,
-    handler: ({ deps, scope, params, query }) =>
-      balanceOf(deps, scope, params.id, query.search.expand),
+    handler: ({ deps, scope, params, query, headers }) =>
+      balanceOf(deps, scope, params.id, query.search.expand, maxAgeSeconds(headers)),
   }),
   route({
     method: 'GET',
     path: '/wallets/{id}/balance/real-time-cached',
-    summary: 'Get the balance after usage and open invoices; it is never older than the request',
+    summary: 'Get the balance after usage and open invoices, as /wallets/{id}/balance/real-time',
     permission: 'wallet:read',
     params: IdParams,
     query: expandQuery(WALLET_EXPANDS),
     status: 200,
     answer: WalletBalance,
-    handler: ({ deps, scope, params, query }) =>
-      balanceOf(deps, scope, params.id, query.search.expand),
+    handler: ({ deps, scope, params, query, headers }) =>
+      balanceOf(deps, scope, params.id, query.search.expand, maxAgeSeconds(headers)),
   }),
   route({
     method: 'GET',

@@ -1,0 +1,106 @@
+import { roundToCurrency } from '../../../domain/currency.ts';
+import { sum, ZERO, type Decimal } from '../../../domain/money.ts';
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
+import type { EventReader } from '../../../clickhouse/reading/event-reader.ts';
+import type { Scope } from '../../../postgres/client.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { readShownUsage } from '../../usage/quantities/ask-usage.ts';
+import { ratingAsks } from '../analytics/analytics-figures.ts';
+import { usageLines } from '../analytics/analytics-subjects.ts';
+import { rateSubjects } from '../analytics/rate-subjects.ts';
+import { settlementsOf } from '../computing/settlement-currency.ts';
+import type { WalletRow } from '../credits/wallet-repository.ts';
+import { runningSubscriptions } from './balance-repository.ts';
+import { lastTotals, type LastTotalsOptions, type Totals } from './last-totals.ts';
+
+type Deps = Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'>;
+
+/** What unsettled usage claims of wallets. */
+export interface UsageClaims {
+  /** In the currency of the wallet, rounded to it. */
+  of(wallet: Pick<WalletRow, 'customer_id' | 'currency'>): Decimal;
+  /** The usage is the last one that was read, because it cannot be read now. */
+  readonly isFallback: boolean;
+}
+
+/**
+ * Priced usage of the running periods of the subscriptions that the wallets' customers pay (money 2.8). With
+ * `events`, usage of a new meter counts before its backfill is verified: for balances that are shown. Null leaves it
+ * out: nothing is decided by it. With `last`, usage that was read before may serve (2.8.9).
+ */
+export async function usageClaims(
+  deps: Deps,
+  scope: Scope,
+  wallets: readonly Pick<WalletRow, 'customer_id' | 'currency'>[],
+  events: EventReader | null,
+  last: LastTotalsOptions | null,
+): Promise<UsageClaims> {
+  const payers = [...new Set(wallets.map(({ customer_id }) => customer_id))];
+  const subscriptions = await runningSubscriptions(deps.pool, scope, payers);
+  const read = (): Promise<Totals> => totalsOf(deps, scope, subscriptions, events);
+  const { totals, isFallback } =
+    last === null
+      ? { totals: await read(), isFallback: false }
+      : await lastTotals(last, scope, subscriptions, read);
+  const settlements = await settlementsOf(
+    deps.pool,
+    scope,
+    subscriptions.map(({ currency }) => currency),
+  );
+  const totalIn = (customerId: string, currency: string): Decimal =>
+    totals.get(totalKey(customerId, currency)) ?? ZERO;
+  return {
+    of({ customer_id, currency }) {
+      // Usage of subscriptions in a custom currency is invoiced in the currency that it settles in.
+      const settled = [...settlements.values()]
+        .filter((settlement) => settlement.currency === currency)
+        .map(({ custom, factor }) => totalIn(customer_id, custom.code).times(factor));
+      return roundToCurrency(totalIn(customer_id, currency).plus(sum(settled)), currency);
+    },
+    isFallback,
+  };
+}
+
+async function totalsOf(
+  deps: Deps,
+  scope: Scope,
+  subscriptions: readonly SubscriptionRow[],
+  eventReader: EventReader | null,
+): Promise<Totals> {
+  const subjects = (
+    await Promise.all(
+      subscriptions.map((subscription) =>
+        usageLines(
+          deps,
+          scope,
+          [subscription],
+          { start: subscription.current_period_start, end: subscription.current_period_end },
+          null,
+          eventReader === null ? 'counted' : 'all',
+        ),
+      ),
+    )
+  ).flat();
+  const asks = subjects.flatMap(ratingAsks);
+  const { answers } =
+    asks.length === 0
+      ? { answers: new Map() }
+      : eventReader === null
+        ? await deps.usageReader.read(asks.map(({ query }) => query))
+        : await readShownUsage({ ...deps, eventReader }, asks);
+  const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
+  const rated = rateSubjects(subjects, rows);
+  const byPayer = groupBy(subjects, ({ subscription }) =>
+    totalKey(payerOf(subscription!), subscription!.currency),
+  );
+  return new Map(
+    [...byPayer].map(([key, own]) => {
+      const charges = own.flatMap((subject) => rated.get(subject) ?? []);
+      return [key, sum(charges.map((charge) => charge.rated.unrounded.minus(charge.discount)))];
+    }),
+  );
+}
+
+const totalKey = (customerId: string, currency: string): string => `${customerId} ${currency}`;
