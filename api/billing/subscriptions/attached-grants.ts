@@ -59,32 +59,28 @@ export async function grantsOfAddon(
 
 /**
  * Ends the grants of the old plan at the change and begins those of the new plan; credits that were given stay
- * (money 5.6.1). Grants of addons and of the subscription itself go on.
+ * (money 5.6.1). Grants of addons and of the subscription itself go on. Called after the invoice of the change is
+ * written, which the new credits do not pay.
  */
 export async function changeGrantsOfPlan(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   subscription: SubscriptionRow,
-  change: {
-    readonly plan_id: string;
-    readonly effective_at: string;
-    readonly behavior: Behavior;
-    readonly at: string;
-  },
+  { to, effective_at }: { readonly to: { readonly id: string }; readonly effective_at: string },
+  { at, proration_behavior }: { readonly at: string; readonly proration_behavior: Behavior },
 ): Promise<void> {
-  const { effective_at, behavior } = change;
   const isOfPlan = ({ plan_id }: CreditGrant) => plan_id !== null;
   await endGrants(tx, deps, caller, subscription.id, isOfPlan, effective_at);
-  const templates = await findCreditGrantsOf(tx, caller.scope, 'plan_id', [change.plan_id]);
+  const templates = await findCreditGrantsOf(tx, caller.scope, 'plan_id', [to.id]);
   const begun = copies(deps, caller, subscription, templates, {
-    behavior,
+    behavior: proration_behavior,
     from: effective_at,
     until: null,
     startOf: changedPlanGrantStart,
-    of: () => ({ plan_id: change.plan_id }),
+    of: () => ({ plan_id: to.id }),
   });
-  await writeAttachedGrants(tx, deps, caller, subscription, begun, change.at);
+  await writeAttachedGrants(tx, deps, caller, subscription, begun, at);
 }
 
 /** Stores the grants and gives the credits that are due. The caller holds the lock of the subscription. */

@@ -43,24 +43,35 @@ export async function attachAddon(
 ): Promise<AddonAssociationRow> {
   return await inSubscription(deps, caller, body.subscription_id, async (tx, subscription, at) => {
     const { addon, change } = await planAttachment(tx, deps, caller, subscription, body, at);
-    await writeAttachment(tx, deps, caller, subscription, addon, body.proration_behavior, at);
+    await writeAttachment(tx, addon);
     await settle(tx, deps, caller, subscription, change.swaps, body.proration_behavior, at);
+    await beginGrants(tx, deps, caller, subscription, addon, body.proration_behavior, at);
     return addon.association;
   });
 }
 
-/** Writes the association, its line items and its credit grants; credits that are due are given. */
+/** Writes the association and its line items. */
 export async function writeAttachment(
+  tx: Transaction,
+  { association, lines }: NewAddon,
+): Promise<void> {
+  await insertAddonAssociation(tx, association);
+  await insertLineItems(tx, lines.map(rowOf));
+}
+
+/**
+ * Begins the credit grants of an attached addon and gives the credits that are due. Called after the invoice that
+ * charges the addon is written, which they do not pay (money 5.2.5).
+ */
+export async function beginGrants(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   subscription: SubscriptionRow,
-  { association, lines }: NewAddon,
+  { association }: Pick<NewAddon, 'association'>,
   behavior: AttachAddonBody['proration_behavior'],
   at: string,
 ): Promise<void> {
-  await insertAddonAssociation(tx, association);
-  await insertLineItems(tx, lines.map(rowOf));
   const proration = behavior ?? subscription.proration_behavior;
   const grants = await grantsOfAddon(tx, deps, caller, subscription, association, proration);
   await writeAttachedGrants(tx, deps, caller, subscription, grants, at);

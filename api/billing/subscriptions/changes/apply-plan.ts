@@ -6,14 +6,13 @@ import type { BillingDeps } from '../../../deps.ts';
 import { changeLineItem } from '../../records/line-item-repository.ts';
 import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
 import { changeSubscription, insertLineItems } from '../../records/subscription-repository.ts';
-import { changeGrantsOfPlan } from '../attached-grants.ts';
 import { endDroppedAddons } from './addons-of-change.ts';
 import { replaceLine, rowOf } from './line-records.ts';
 import type { PlanChange } from './plan-swap.ts';
 
 /**
  * Writes the lines and the plan of the subscription, and notifies (billing 14.2). `next` is the subscription with the
- * plan, in the period in which it is then. Returns it as stored.
+ * plan, in the period in which it is then. The caller changes its credit grants. Returns it as stored.
  */
 export async function applyPlan(
   tx: Transaction,
@@ -21,7 +20,7 @@ export async function applyPlan(
   caller: Caller,
   next: SubscriptionRow,
   change: PlanChange,
-  { at, proration_behavior }: Pick<SubscriptionRow, 'proration_behavior'> & { readonly at: string },
+  at: string,
 ): Promise<SubscriptionRow> {
   const { scope, user_id } = caller;
   for (const { before, after, effective_at } of change.swaps) {
@@ -56,15 +55,12 @@ export async function applyPlan(
     updated_at: at,
     updated_by: user_id,
   });
-  const { effective_at } = change;
-  const grants = { plan_id: change.to.id, effective_at, behavior: proration_behavior, at };
-  await changeGrantsOfPlan(tx, deps, caller, stored, grants);
   const payload = { subscription: subscriptionSnapshot(stored, null) };
   await writeOutboxEvents(tx, [
     {
       scope,
       event_type: 'subscription.plan_changed',
-      payload: { ...payload, previous_plan_id: change.from.id, effective_at },
+      payload: { ...payload, previous_plan_id: change.from.id, effective_at: change.effective_at },
     },
     { scope, event_type: 'subscription.updated', payload },
   ]);

@@ -6,12 +6,20 @@ import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { How } from './change-gate.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
-import { planAttachment, planDetachment, writeAttachment, writeDetachment } from './addons.ts';
+import {
+  beginGrants,
+  planAttachment,
+  planDetachment,
+  writeAttachment,
+  writeDetachment,
+} from './addons.ts';
 
 /** A change of addons in the caller's transaction: its lines, and how the rest of the period is settled. */
 export interface AddonModification {
   readonly swaps: readonly LineSwap[];
   readonly proration_behavior: SubscriptionRow['proration_behavior'];
+  /** Begins the credit grants of an attached addon; the caller calls it once the lines are settled. */
+  readonly settled: () => Promise<void>;
 }
 
 /** Attaches or ends an addon as `modify` requests it (billing 15). The caller settles the lines. */
@@ -28,9 +36,12 @@ export async function changeAddons(
     const asked = { ...request, association_id };
     const { addon, change } = await planAttachment(tx, deps, caller, subscription, asked, at);
     const behavior = request.proration_behavior;
-    await writeAttachment(tx, deps, caller, subscription, addon, behavior, at);
+    await writeAttachment(tx, addon);
     onAttached?.(addon.association);
-    return modification(subscription, change.swaps, request.proration_behavior);
+    return {
+      ...modification(subscription, change.swaps, behavior),
+      settled: () => beginGrants(tx, deps, caller, subscription, addon, behavior, at),
+    };
   }
   const request = required(params.remove, 'remove');
   const change = await planDetachment(tx, caller, subscription, request);
@@ -51,4 +62,5 @@ const modification = (
 ): AddonModification => ({
   swaps,
   proration_behavior: behavior ?? subscription.proration_behavior,
+  settled: async () => {},
 });

@@ -13,7 +13,7 @@ import { runCommand } from '../../../conventions/command.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { settleChange, type SettledChange } from '../../proration/settle-change.ts';
-import { writeChange } from '../../proration/write-change.ts';
+import { writeChange, type WrittenChange } from '../../proration/write-change.ts';
 import {
   endSchedules,
   pendingSchedules,
@@ -33,6 +33,7 @@ import {
 import { isBilledNow } from './line-records.ts';
 import { rolledBack } from './modify.ts';
 import { schedule } from './schedules.ts';
+import { changeGrantsOfPlan } from '../attached-grants.ts';
 import { applyPlan } from './apply-plan.ts';
 import { changeable, planChange, withPlan } from './plan-swap.ts';
 import { restartPeriod } from './restart-period.ts';
@@ -241,26 +242,29 @@ async function request(
   }
   // First the lines: the coupons of a line discount what the line that follows it is charged (billing 14.2).
   const next = withPlan(subscription, change);
-  await applyPlan(tx, deps, caller, next, change, { at, proration_behavior });
+  const stored = await applyPlan(tx, deps, caller, next, change, at);
   const swaps = isBilledNow(subscription, effective_at) ? change.swaps : [];
   const operation = { subscription, swaps, proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);
   how.onSettled?.(settled);
-  if (isPreview) {
-    const invoices = await previewedInvoices(tx, caller.scope, settled, how);
-    return {
-      ...unscheduled,
-      changed_resources: { ...NOTHING_CHANGED, line_items: lines, invoices },
-    };
-  }
   const of = { kind: 'plan_change', subscription, at, paid };
-  const written = await writeChange(tx, deps, caller, settled, of);
-  await writeOutboxEvents(tx, [...written.events]);
-  const invoices = await writtenInvoices(tx, caller.scope, written);
+  const invoices = isPreview
+    ? await previewedInvoices(tx, caller.scope, settled, how)
+    : await writtenInvoices(tx, caller.scope, await written(tx, deps, caller, settled, of));
+  await changeGrantsOfPlan(tx, deps, caller, stored, change, { at, proration_behavior });
   return {
     ...unscheduled,
     changed_resources: { ...NOTHING_CHANGED, line_items: lines, invoices },
   };
+}
+
+async function written(
+  tx: Transaction,
+  ...rest: [BillingDeps, Caller, SettledChange, Parameters<typeof writeChange>[4]]
+): Promise<WrittenChange> {
+  const done = await writeChange(tx, ...rest);
+  await writeOutboxEvents(tx, [...done.events]);
+  return done;
 }
 
 /**

@@ -266,7 +266,7 @@ async function apply(
       return NOTHING_CHANGED;
     case 'addon': {
       const params = paramsOf(body.addon_params, body);
-      const { swaps, proration_behavior } = await changeAddons(
+      const { swaps, proration_behavior, ...changed } = await changeAddons(
         tx,
         deps,
         caller,
@@ -285,6 +285,7 @@ async function apply(
       const invoices = isPreview
         ? await previewedInvoices(tx, caller.scope, settled, how)
         : await written(tx, deps, caller, settled, { kind: type, subscription, at, paid });
+      await changed.settled();
       return { ...NOTHING_CHANGED, line_items, invoices };
     }
     case 'inheritance': {

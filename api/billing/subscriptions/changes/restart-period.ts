@@ -18,6 +18,7 @@ import {
   writeDrafts,
   type FinalDraft,
 } from '../final-draft.ts';
+import { changeGrantsOfPlan } from '../attached-grants.ts';
 import type { How } from './change-gate.ts';
 import { NOTHING_CHANGED, previewedInvoices, writtenInvoices } from './changed-resources.ts';
 import { applyPlan } from './apply-plan.ts';
@@ -46,7 +47,7 @@ export async function restartPeriod(
   const { scope } = caller;
   const { at, isPreview, paid = null, onSettled } = how;
   const next = restarted(subscription, change);
-  const stored = await applyPlan(tx, deps, caller, next, change, { at, proration_behavior });
+  const stored = await applyPlan(tx, deps, caller, next, change, at);
   const operation = { subscription, restarted: stored, swaps: change.swaps, proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);
   onSettled?.(settled);
@@ -57,6 +58,7 @@ export async function restartPeriod(
     at,
     paid,
   });
+  await changeGrantsOfPlan(tx, deps, caller, stored, change, { at, proration_behavior });
   const draft = await closeEnded(tx, deps, caller, stored, {
     subscription,
     proration_behavior,

@@ -14,6 +14,7 @@ import {
   type ScheduleRow,
 } from '../../records/schedule-repository.ts';
 import { lockSubscription } from '../../records/subscription-repository.ts';
+import { changeGrantsOfPlan } from '../attached-grants.ts';
 import { applyPlan } from './apply-plan.ts';
 import { changeable, planChange, withPlan } from './plan-swap.ts';
 
@@ -62,7 +63,9 @@ export async function executeScheduledChange(
     if (asked.restarts) assertRestartable(subscription, due.scheduled_at);
     const change = await planChange(tx, deps, caller, subscription, asked, due.scheduled_at);
     const next = withPlan(subscription, change);
-    await applyPlan(tx, deps, caller, next, change, { at, proration_behavior: 'none' });
+    const stored = await applyPlan(tx, deps, caller, next, change, at);
+    const grants = { at, proration_behavior: 'none' } as const;
+    await changeGrantsOfPlan(tx, deps, caller, stored, change, grants);
     await endSchedules(tx, scope, [due.id], {
       schedule_status: 'executed',
       at,
