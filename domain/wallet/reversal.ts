@@ -47,11 +47,9 @@ export function reverseDebit(
     const block = restored.get(blockId) ?? blocks.consumed.find(({ id }) => id === blockId);
     assert(block, `the breakdown of ${debit.id} names ${blockId}, which was not read`);
     const amount = decimal(credits);
-    const isDead = block.expiry_date !== null && epochMs(block.expiry_date) <= epochMs(at);
-    const row = returnedRow(current, owed, block, amount, {
-      id: nextRow(),
-      expiry_date: isDead ? daysLater(at, RETURNED_CREDITS_DAYS) : block.expiry_date,
-    });
+    const isDead = hasExpired(block, at);
+    const expiry_date = expiryOfReturned(block, at);
+    const row = returnedRow(current, owed, block, amount, { id: nextRow(), expiry_date });
     const returned = availableAfterOverdraft(owed, amount);
     const target: CreditBlock = isDead
       ? {
@@ -91,6 +89,16 @@ const returnedRow = (
     expiry_date: row.expiry_date,
     parent_transaction_id: block.id,
   });
+
+const hasExpired = ({ expiry_date }: Pick<CreditBlock, 'expiry_date'>, at: string): boolean =>
+  expiry_date !== null && epochMs(expiry_date) <= epochMs(at);
+
+/** When credits of the block expire that are returned at `at`: with the block, or 30 days later if it has expired. */
+export const expiryOfReturned = (
+  block: Pick<CreditBlock, 'expiry_date'>,
+  at: string,
+): string | null =>
+  hasExpired(block, at) ? daysLater(at, RETURNED_CREDITS_DAYS) : block.expiry_date;
 
 /** Days of 24 hours: the credits are goodwill, not tied to a calendar date. */
 const daysLater = (at: string, days: number): string =>

@@ -1,4 +1,5 @@
 import { decimal } from '../../../domain/money.ts';
+import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
 import type { CreditReason } from '../../../domain/wallet/transaction.ts';
 import { creditsWorth, creditWallet } from '../../../domain/wallet/wallet.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -23,6 +24,8 @@ export interface PrepaidCredit extends RowCause {
   /** Money, decimal text; greater than 0. Converted at the conversion rate, so the value is kept. */
   readonly amount: string;
   readonly reason: CreditReason;
+  /** Of the block; by default it is spent last and does not expire. */
+  readonly block?: Pick<CreditBlock, 'priority' | 'expiry_date'>;
   /** Name of the wallet if the customer has none yet; by default the name of every new wallet. */
   readonly wallet_name: string | null;
   /** What a new wallet may pay, and its metadata; by default those of every new wallet. */
@@ -60,8 +63,7 @@ export async function creditPrepaidWallet(
       credits: creditsWorth(wallet, amount),
       amount,
       transaction_reason: credit.reason,
-      priority: null,
-      expiry_date: null,
+      ...(credit.block ?? { priority: null, expiry_date: null }),
       parent_transaction_id: null,
     },
     ledger.at,

@@ -223,6 +223,24 @@ describe('voiding returns the credits', () => {
     const [other] = await get(`/customers/${customer.id}/wallets`);
     expect(other).toMatchObject({ balance: '10', credit_balance: '10', conversion_rate: '1' });
   });
+
+  test('to another wallet with their priority and expiry; what has expired lives 30 days', async () => {
+    const customer = await customerUsing('10');
+    const wallet = await walletOf(customer, { conversion_rate: '2' });
+    await topUp(wallet, '3', { priority: 1, expiry_date_utc: '2026-12-03T00:00:00.000Z' });
+    await topUp(wallet, '2', { priority: 2, expiry_date_utc: '2027-05-01T00:00:00.000Z' });
+    const invoice = await issued(customer);
+    await post(`/wallets/${wallet.id}/terminate`);
+    await post(`/invoices/${invoice.id}/void`);
+    const [other] = await get(`/customers/${customer.id}/wallets`);
+    const rows = await rowsOf(other);
+    expect(
+      rows.map((row: any) => [row.credits_available, row.priority, row.expiry_date]).toSorted(),
+    ).toEqual([
+      ['4', 2, '2027-05-01T00:00:00.000Z'],
+      ['6', 1, '2027-01-03T00:00:00.000Z'],
+    ]);
+  });
 });
 
 test('a draft uses no credits', async () => {
