@@ -92,9 +92,14 @@ export class Company {
     const wallet = async (wallet_type: string, more: object) =>
       (await api.post('/v1/wallets', { customer_id: id, currency: 'usd', wallet_type, ...more }))
         .body;
-    const book = new WalletBook();
+    const book = new WalletBook(index % 4 === 2);
     const hasWallet = index % 2 === 0;
-    const prepaid = hasWallet ? await wallet('PRE_PAID', { initial_credits_to_load: '40' }) : null;
+    const prepaid = hasWallet
+      ? await wallet('PRE_PAID', {
+          initial_credits_to_load: '40',
+          ...(book.paysAll ? { config: { allowed_price_types: ['ALL'] } } : {}),
+        })
+      : null;
     if (hasWallet) book.credit(4_000);
     const postpaid =
       index % 4 === 1

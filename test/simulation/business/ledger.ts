@@ -123,14 +123,15 @@ export class Ledger {
     return { subscription, ...expectedCharge(subscription, customer.usage, invoice) };
   }
 
-  /** Credits pay usage before exclusive taxes are added (billing 9.1). */
+  /** Credits pay usage, or all rows, before exclusive taxes are added (billing 9.1). */
   issue(mine: Invoice, { usage, net, taxes }: Asked, at: string, ownEnd?: string): void {
     const { customer } = mine;
     const open = this.#openPeriods(customer.id, at);
     customer.book.expire(at, open);
     if (ownEnd !== undefined) open.push(ownEnd);
     const { inclusive, exclusive } = taxesOn(net, taxes);
-    const prepaid = Math.min(wholeCents(customer.book.spendable(at, open)), usage);
+    const payable = customer.book.paysAll ? net : usage;
+    const prepaid = Math.min(wholeCents(customer.book.spendable(at, open)), payable);
     const taken = customer.book.debit(prepaid, at, open);
     const total = net - prepaid + exclusive;
     Object.assign(mine, { usage, net, taxes, inclusive, exclusive, prepaid, taken, total });

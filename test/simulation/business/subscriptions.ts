@@ -10,8 +10,9 @@ export async function subscribe(desk: Desk): Promise<void> {
   }); // prettier-ignore
   if (body === null) throw new Error(`no subscription of ${customer.external_id}`);
   customer.subscriptions.push(subscriptionOf(body.id, plan.terms, desk.now));
-  if (plan.terms.credits > 0) ledger.grant(customer, plan.terms, desk.now);
+  // Credits that the creation gives come after the opening invoice and do not pay it (money 5.2.1).
   await desk.bookIssued();
+  if (plan.terms.credits > 0) ledger.grant(customer, plan.terms, desk.now);
 }
 
 /** Cancels the running subscription; without one, the customer subscribes again. */

@@ -24,8 +24,14 @@ export class WalletBook {
   #blocks: Block[] = [];
   #order = 0;
   overdraft = 0;
+  /** It pays every row of an invoice, otherwise those of usage (money 2.1.6). */
+  readonly paysAll: boolean;
   /** It accepts credits and refuses debits. */
   isFrozen = false;
+
+  constructor(paysAll = false) {
+    this.paysAll = paysAll;
+  }
 
   get balance(): number {
     return this.#blocks.reduce((sum, { left }) => sum + left, 0) - this.overdraft;
