@@ -17,6 +17,7 @@ import { creditNoteRoutes } from './billing/credit-notes/routes.ts';
 import { creditGrantRoutes } from './catalog/credit-grants/routes.ts';
 import { grantRoutes } from './billing/grants/routes.ts';
 import { customerRoutes } from './customers/customers/routes.ts';
+import { customerDeletionRoutes } from './billing/customer-deletion/routes.ts';
 import { customerViewRoutes } from './billing/customer-views/routes.ts';
 import { dashboardRoutes } from './billing/dashboard/routes.ts';
 import { analyticsRoutes } from './billing/analytics/routes.ts';
@@ -104,6 +105,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...costRoutes,
   ...testClockRoutes,
   ...customerRoutes,
+  ...customerDeletionRoutes,
   ...erasureRoutes,
   ...customerViewRoutes,
   ...portalRoutes,

@@ -20,7 +20,7 @@ import { findMeters } from '../../catalog/meters/repository.ts';
 import { findPrices } from '../../catalog/prices/repository.ts';
 import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { getCustomer } from '../../customers/customers/repository.ts';
+import { getCustomer, lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { createInvoiceOfRows, type GivenRow } from '../computing/invoice-of-rows.ts';
 import { getSubscription, lockSubscription } from '../records/subscription-repository.ts';
@@ -147,6 +147,10 @@ async function write(
   body: CreateInvoiceBody,
   { customer, subscription, rows }: Parts,
 ): Promise<InvoiceRecord> {
+  // The deletion of the customer waits for this invoice.
+  const { status } = await lockCustomer(tx, caller.scope, customer);
+  if (status !== 'published')
+    throw invalidField('customer_id', `customer ${customer.id} is ${status}`);
   if (subscription !== null) await lockSubscription(tx, caller.scope, subscription.id);
   const coupons = await redeemedCoupons(tx, deps, caller, body, rows);
   const taxes = await namedTaxes(tx, caller.scope, body, customer);

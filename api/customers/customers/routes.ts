@@ -11,7 +11,6 @@ import {
 import { IdParams } from '../../../schemas/primitives.ts';
 import { expandQuery, pageOf } from '../../../schemas/search.ts';
 import { route } from '../../conventions/route.ts';
-import { archiveCustomer } from './archive-customer.ts';
 import { createCustomer } from './create-customer.ts';
 import { getCustomer, getCustomerByExternalId, searchCustomers } from './repository.ts';
 import { updateCustomer } from './update-customer.ts';
@@ -104,16 +103,5 @@ export const customerRoutes = [
     answer: Customer,
     handler: (call) =>
       call.deps.pool.begin((tx) => updateCustomer(tx, call.deps, call, call.params, call.body)),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/customers/{id}',
-    summary: 'Archive a customer',
-    permission: 'customer:write',
-    params: IdParams,
-    status: 204,
-    answer: null,
-    handler: (call) =>
-      call.deps.pool.begin((tx) => archiveCustomer(tx, call.deps, call, call.params.id)),
   }),
 ];

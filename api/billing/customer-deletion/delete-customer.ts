@@ -1,0 +1,53 @@
+import { BillingError, type ErrorDetail } from '../../../domain/errors.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { archiveCustomer } from '../../customers/customers/archive-customer.ts';
+import { lockCustomer } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { findWalletsOfCustomer } from '../credits/wallet-repository.ts';
+import { closeWallet } from '../wallets/end-wallet.ts';
+import { obligationsOf, type Obligations } from './obligation-repository.ts';
+
+/**
+ * Archives a customer and closes the empty wallets. Refuses with 400 `invalid_operation` while a subscription runs, an
+ * invoice or a payment is open, or a wallet has a balance; the details name them (billing 13.1). A customer who is
+ * archived already stays as he is.
+ */
+export async function deleteCustomer(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  // New subscriptions and one-off invoices wait for this lock.
+  const { status } = await lockCustomer(tx, caller.scope, { id });
+  if (status === 'archived') return;
+  const details = refusals(await obligationsOf(tx, caller.scope, id));
+  if (details.length > 0)
+    throw new BillingError(
+      'invalid',
+      'invalid_operation',
+      `Customer ${id} cannot be deleted. ${details.map(({ message }) => message).join(' ')}`,
+      details,
+    );
+  for (const wallet of await findWalletsOfCustomer(tx, caller.scope, id))
+    await closeWallet(tx, deps, caller, wallet.id);
+  await archiveCustomer(tx, deps, caller, id);
+}
+
+/** What to do about each kind of obligation. */
+const REMEDIES: Record<keyof Obligations, string> = {
+  subscriptions: 'Cancel the subscriptions that have not ended',
+  invoices: 'Finalize, collect or void the open invoices',
+  payments: 'Wait for the payments in progress, or delete them',
+  wallets: 'Spend, repay or terminate the wallets with a balance',
+};
+
+const refusals = (of: Obligations): ErrorDetail[] =>
+  (Object.keys(REMEDIES) as (keyof Obligations)[])
+    .filter((path) => of[path].length > 0)
+    .map((path) => ({
+      path,
+      code: 'invalid_state',
+      message: `${REMEDIES[path]}: ${of[path].join(', ')}.`,
+    }));

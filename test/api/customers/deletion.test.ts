@@ -1,0 +1,114 @@
+import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+
+/** A customer is deleted when nothing runs, is open or is left (billing 13.1). */
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(() => world.api.clock.set('2026-11-21T12:00:00.000Z'));
+
+const post = async (path: string, body: object = {}) => {
+  const answer = await world.api.post(`/v1${path}`, body);
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+};
+const remove = ({ id }: { id: string }) => world.api.delete(`/v1/customers/${id}`);
+const statusOf = async ({ id }: { id: string }) =>
+  (await world.api.get(`/v1/customers/${id}`)).body.status;
+const oneOffOf = ({ id }: { id: string }) => ({
+  customer_id: id,
+  invoice_type: 'ONE_OFF',
+  currency: 'usd',
+  line_items: [{ display_name: 'Work', amount: '50', quantity: '1' }],
+});
+const walletOf = ({ id }: { id: string }, more: object = {}) =>
+  post('/wallets', { customer_id: id, currency: 'usd', ...more });
+
+interface Held {
+  readonly path: string;
+  readonly id: string;
+  end(): Promise<unknown>;
+}
+type Customer = { readonly id: string; readonly external_id: string };
+
+async function subscription(customer: Customer, more: object = {}): Promise<Held> {
+  const plan = await world.catalog.plan();
+  await world.catalog.usage(plan, await world.catalog.meter());
+  const { id } = await world.catalog.subscribe(customer, plan, more);
+  const end = () => post(`/subscriptions/${id}/cancel`, { cancellation_type: 'immediate' });
+  return { path: 'subscriptions', id, end };
+}
+async function paidByOther(customer: Customer): Promise<Held> {
+  const user = await world.catalog.customer();
+  return await subscription(user as Customer, {
+    inheritance: { invoicing_customer_external_id: customer.external_id },
+  });
+}
+async function openInvoice(customer: Customer): Promise<Held> {
+  const { id } = await post('/invoices', oneOffOf(customer));
+  return { path: 'invoices', id, end: () => post(`/invoices/${id}/void`) };
+}
+async function credits(customer: Customer): Promise<Held> {
+  const { id } = await walletOf(customer, { initial_credits_to_load: '5' });
+  return { path: 'wallets', id, end: () => post(`/wallets/${id}/terminate`) };
+}
+async function overdraft(customer: Customer): Promise<Held> {
+  const { id } = await walletOf(customer);
+  const end = () =>
+    post(`/wallets/${id}/top-up`, {
+      credits_to_add: '3',
+      transaction_reason: 'FREE_CREDIT_GRANT',
+    });
+  await post(`/wallets/${id}/debit`, {
+    ...{ credits: '3', transaction_reason: 'MANUAL_BALANCE_DEBIT', idempotency_key: id },
+  });
+  return { path: 'wallets', id, end };
+}
+
+test.each([
+  ['a subscription', subscription],
+  ['a subscription that he pays for', paidByOther],
+  ['an open invoice', openInvoice],
+  ['credits', credits],
+  ['an overdraft', overdraft],
+])('400 with %s, then 204', async (_, hold) => {
+  const customer = await world.catalog.customer();
+  const held = await hold(customer);
+  const refused = await remove(customer);
+  expect([refused.status, refused.body.code]).toEqual([400, 'invalid_operation']);
+  expect(refused.body.details).toMatchObject([
+    { path: held.path, code: 'invalid_state', message: expect.stringContaining(held.id) },
+  ]);
+  expect(await statusOf(customer)).toBe('published');
+  await held.end();
+  expect((await remove(customer)).status).toBe(204);
+  expect((await remove(customer)).status).toBe(204);
+  expect(await statusOf(customer)).toBe('archived');
+});
+
+test('empty wallets are closed, so that no automatic top-up buys credits any more', async () => {
+  const customer = await world.catalog.customer();
+  const wallet = await walletOf(customer);
+  expect((await remove(customer)).status).toBe(204);
+  const { body } = await world.api.get(`/v1/wallets/${wallet.id}`);
+  expect(body.wallet_status).toBe('closed');
+});
+
+test('an archived customer gets no invoice', async () => {
+  const customer = await world.catalog.customer();
+  await remove(customer);
+  const { status, body } = await world.api.post('/v1/invoices', oneOffOf(customer));
+  expect([status, body.details[0].path]).toEqual([400, 'customer_id']);
+});
+
+test('of a deletion and an invoice at once, one is refused', async () => {
+  const customer = await world.catalog.customer();
+  const [deleted, invoiced] = await Promise.all([
+    remove(customer),
+    world.api.post('/v1/invoices', oneOffOf(customer)),
+  ]);
+  expect([deleted.status, invoiced.status].toSorted()).toEqual(
+    deleted.status === 204 ? [204, 400] : [201, 400],
+  );
+});
