@@ -16,8 +16,8 @@ import { creditPrepaidWallet } from './credit-wallet.ts';
 
 /**
  * Returns the prepaid credits that an invoice used to the blocks that paid (money 2.6.6, 9.11). Credits of a
- * closed wallet return to the customer's prepaid wallet at the same value, with their priority and expiry. The caller holds the lock of the
- * invoice. A second call returns nothing.
+ * closed wallet return to the customer's prepaid wallet at the same value, with their priority and expiry. The
+ * caller holds the lock of the invoice. A second call returns nothing.
  */
 export async function returnPrepaidCredits(
   tx: Transaction,
