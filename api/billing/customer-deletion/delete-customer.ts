@@ -1,17 +1,19 @@
 import { BillingError, type ErrorDetail } from '../../../domain/errors.ts';
+import { decimal } from '../../../domain/money.ts';
 import type { Transaction } from '../../../postgres/client.ts';
-import type { Caller } from '../../conventions/record.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
 import { archiveCustomer } from '../../customers/customers/archive-customer.ts';
 import { lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { findWalletsOfCustomer } from '../credits/wallet-repository.ts';
+import { findWalletsOfCustomer, type WalletRow } from '../credits/wallet-repository.ts';
 import { closeWallet } from '../wallets/end-wallet.ts';
+import { moveFreeze } from '../wallets/freeze-wallet.ts';
 import { obligationsOf, type Obligations } from './obligation-repository.ts';
 
 /**
- * Archives a customer and closes the empty wallets. Refuses with 400 `invalid_operation` while a subscription runs, an
- * invoice or a payment is open, or a wallet has a balance; the details name them (billing 13.1). A customer who is
- * archived already stays as he is.
+ * Archives a customer. Empty wallets are closed. Those with a balance are frozen: nothing is spent or bought any more,
+ * and what they hold stays on record. Refuses with 400 `invalid_operation` while a subscription runs or an invoice or a
+ * payment is open; the details name them (billing 13.1). A customer who is archived already does not change.
  */
 export async function deleteCustomer(
   tx: Transaction,
@@ -30,17 +32,22 @@ export async function deleteCustomer(
       `Customer ${id} cannot be deleted. ${details.map(({ message }) => message).join(' ')}`,
       details,
     );
-  for (const wallet of await findWalletsOfCustomer(tx, caller.scope, id))
-    await closeWallet(tx, deps, caller, wallet.id);
+  for (const wallet of await findWalletsOfCustomer(tx, caller.scope, id)) {
+    if (isEmpty(wallet)) await closeWallet(tx, deps, caller, wallet.id);
+    else if (wallet.wallet_status === 'active')
+      await moveFreeze(tx, caller.scope, wallet.id, 'freeze', changed(deps, caller));
+  }
   await archiveCustomer(tx, deps, caller, id);
 }
+
+const isEmpty = ({ credit_balance, overdraft }: WalletRow): boolean =>
+  decimal(credit_balance).isZero() && decimal(overdraft).isZero();
 
 /** What to do about each kind of obligation. */
 const REMEDIES: Record<keyof Obligations, string> = {
   subscriptions: 'Cancel the subscriptions that have not ended',
   invoices: 'Finalize, collect or void the open invoices',
   payments: 'Wait for the payments in progress, or delete them',
-  wallets: 'Spend, repay or terminate the wallets with a balance',
 };
 
 const refusals = (of: Obligations): ErrorDetail[] =>

@@ -1,6 +1,6 @@
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 
-/** What still runs, is owed or is held for a customer. */
+/** What still runs or is owed by a customer. */
 export interface Obligations {
   /** Subscriptions that have not ended, his own and those that he pays for. */
   readonly subscriptions: readonly string[];
@@ -8,8 +8,6 @@ export interface Obligations {
   readonly invoices: readonly string[];
   /** Payments whose outcome is not known. */
   readonly payments: readonly string[];
-  /** Wallets that have credits or owe some. */
-  readonly wallets: readonly string[];
 }
 
 /** Ids of each kind that are read; a refusal names no more. */
@@ -34,10 +32,6 @@ export async function obligationsOf(
       array(select id from payments
              where ${inScope(db, scope)} and status = 'published' and customer_id = ${customerId}
                and payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
-             order by id limit ${SHOWN}) as payments,
-      array(select id from wallets
-             where ${inScope(db, scope)} and status = 'published' and customer_id = ${customerId}
-               and wallet_status <> 'closed' and (credit_balance <> 0 or overdraft > 0)
-             order by id limit ${SHOWN}) as wallets`;
+             order by id limit ${SHOWN}) as payments`;
   return row;
 }

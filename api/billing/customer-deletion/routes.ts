@@ -6,7 +6,7 @@ export const customerDeletionRoutes = [
   route({
     method: 'DELETE',
     path: '/customers/{id}',
-    summary: 'Archive a customer who has nothing running, open or left',
+    summary: 'Archive a customer who has nothing running or open',
     permission: 'customer:write',
     params: IdParams,
     status: 204,

@@ -1,6 +1,6 @@
 import { moveWallet } from '../../../domain/states/wallet.ts';
 import { isoTime, type Clock } from '../../../platform/clock.ts';
-import type { Pool } from '../../../postgres/client.ts';
+import type { Pool, Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 import {
@@ -22,14 +22,23 @@ export async function freezeWallet(
 ): Promise<WalletRow | null> {
   const owner = await findScopeOfWallet(pool, walletId);
   if (owner === null) return null;
-  return await pool.begin(async (tx) => {
-    const { wallet_status } = await lockWallet(tx, owner, walletId);
-    const wallet = await updateWalletRow(tx, owner, walletId, {
-      wallet_status: moveWallet(wallet_status, trigger),
-      updated_at: isoTime(clock.now()),
-      updated_by: 'operator',
-    });
-    await writeOutbox(tx, owner, 'wallet.updated', { wallet: walletSnapshot(wallet) });
-    return wallet;
+  const change = { updated_at: isoTime(clock.now()), updated_by: 'operator' };
+  return await pool.begin((tx) => moveFreeze(tx, owner, walletId, trigger, change));
+}
+
+/** Locks the wallet and freezes it, or ends the freeze, in the caller's transaction. */
+export async function moveFreeze(
+  tx: Transaction,
+  scope: Scope,
+  walletId: string,
+  trigger: 'freeze' | 'unfreeze',
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<WalletRow> {
+  const { wallet_status } = await lockWallet(tx, scope, walletId);
+  const wallet = await updateWalletRow(tx, scope, walletId, {
+    wallet_status: moveWallet(wallet_status, trigger),
+    ...change,
   });
+  await writeOutbox(tx, scope, 'wallet.updated', { wallet: walletSnapshot(wallet) });
+  return wallet;
 }

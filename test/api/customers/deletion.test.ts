@@ -1,9 +1,10 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
 
-/** A customer is deleted when nothing runs, is open or is left (billing 13.1). */
+/** A customer is deleted when nothing runs or is open (billing 13.1). */
 let world: BillingWorld;
 beforeAll(async () => {
   world = await startBillingWorld();
+  await world.api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
 });
 afterAll(() => world.stop());
 beforeEach(() => world.api.clock.set('2026-11-21T12:00:00.000Z'));
@@ -49,29 +50,28 @@ async function openInvoice(customer: Customer): Promise<Held> {
   const { id } = await post('/invoices', oneOffOf(customer));
   return { path: 'invoices', id, end: () => post(`/invoices/${id}/void`) };
 }
-async function credits(customer: Customer): Promise<Held> {
-  const { id } = await walletOf(customer, { initial_credits_to_load: '5' });
-  return { path: 'wallets', id, end: () => post(`/wallets/${id}/terminate`) };
+async function draftInvoice(customer: Customer): Promise<Held> {
+  const { id } = await post('/invoices', { ...oneOffOf(customer), invoice_status: 'DRAFT' });
+  return { path: 'invoices', id, end: () => post(`/invoices/${id}/void`) };
 }
-async function overdraft(customer: Customer): Promise<Held> {
-  const { id } = await walletOf(customer);
-  const end = () =>
-    post(`/wallets/${id}/top-up`, {
-      credits_to_add: '3',
-      transaction_reason: 'FREE_CREDIT_GRANT',
-    });
-  await post(`/wallets/${id}/debit`, {
-    ...{ credits: '3', transaction_reason: 'MANUAL_BALANCE_DEBIT', idempotency_key: id },
+async function paymentInProgress(customer: Customer): Promise<Held> {
+  const { id } = await post('/payments', {
+    destination_type: 'CUSTOMER',
+    destination_id: customer.id,
+    payment_method_type: 'CARD',
+    payment_method_id: 'pm_test_3ds',
+    amount: '1',
+    currency: 'usd',
   });
-  return { path: 'wallets', id, end };
+  return { path: 'payments', id, end: () => world.api.delete(`/v1/payments/${id}`) };
 }
 
 test.each([
   ['a subscription', subscription],
   ['a subscription that he pays for', paidByOther],
   ['an open invoice', openInvoice],
-  ['credits', credits],
-  ['an overdraft', overdraft],
+  ['a payment in progress', paymentInProgress],
+  ['a draft', draftInvoice],
 ])('400 with %s, then 204', async (_, hold) => {
   const customer = await world.catalog.customer();
   const held = await hold(customer);
@@ -85,6 +85,29 @@ test.each([
   expect((await remove(customer)).status).toBe(204);
   expect((await remove(customer)).status).toBe(204);
   expect(await statusOf(customer)).toBe('archived');
+});
+
+test.each([
+  ['credits', '5', '0'],
+  ['an overdraft', '0', '3'],
+])('a wallet with %s is frozen; it can still be terminated', async (_, loaded, debited) => {
+  const customer = await world.catalog.customer();
+  const wallet = await walletOf(
+    customer,
+    loaded === '0' ? {} : { initial_credits_to_load: loaded },
+  );
+  if (debited !== '0')
+    await post(`/wallets/${wallet.id}/debit`, {
+      credits: debited,
+      transaction_reason: 'MANUAL_BALANCE_DEBIT',
+      idempotency_key: wallet.id,
+    });
+  const { body: before } = await world.api.get(`/v1/wallets/${wallet.id}`);
+  expect((await remove(customer)).status).toBe(204);
+  const { body: after } = await world.api.get(`/v1/wallets/${wallet.id}`);
+  expect(after).toMatchObject({ wallet_status: 'frozen', balance: before.balance });
+  const terminated = await world.api.post(`/v1/wallets/${wallet.id}/terminate`);
+  expect(terminated.status).toBe(200);
 });
 
 test('empty wallets are closed, so that no automatic top-up buys credits any more', async () => {
