@@ -115,6 +115,8 @@ export const CreatePaymentBody = z
     currency,
     /** False only records the payment; `POST /payments/{id}/process` then makes it. */
     process_payment: z.boolean().nullish(),
+    /** When an OFFLINE payment was received, not later than now. Default: now. */
+    succeeded_at: time.nullish(),
     /** Saves the method as the customer's default once the payment has succeeded. */
     save_card_and_make_default: z.boolean().nullish(),
     success_url: url.nullish(),

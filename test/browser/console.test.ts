@@ -73,6 +73,33 @@ describeInBrowser('the console', (executable) => {
     await page.context().close();
   });
 
+  test('a payment is recorded on the day on which it was received, not on a day to come', async () => {
+    const { page, problems } = await shown.signedIn();
+    const { api } = shown.world;
+    const { body: due } = await api.post('/v1/invoices', {
+      customer_id: shown.records.get('/customers/$id')!,
+      invoice_type: 'ONE_OFF',
+      currency: 'usd',
+      line_items: [{ display_name: 'Work', amount: '50', quantity: '1' }],
+    });
+    await page.goto(`${new URL(page.url()).origin}/invoices/${due.id}`);
+    await page.getByRole('button', { name: 'Record payment' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Record payment' });
+    await dialog.getByLabel(/^Amount in USD/).fill('20');
+    await dialog.getByLabel(/^Day received/).fill('2099-01-01');
+    await dialog.getByRole('button', { name: 'Record payment' }).click();
+    await dialog.getByText('must not be in the future').waitFor();
+    await dialog.getByLabel(/^Day received/).fill('2025-10-30');
+    await dialog.getByRole('button', { name: 'Record payment' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { body: found } = await api.post('/v1/payments/search', { destination_id: due.id });
+    expect(found.items).toMatchObject([
+      { amount: '20', succeeded_at: '2025-10-30T00:00:00.000Z', payment_status: 'SUCCEEDED' },
+    ]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('the chain of the audit log is verified; a wallet says when it is empty', async () => {
     const { page, problems } = await shown.signedIn();
     await shown.world.job('chain-audit-log');

@@ -56,7 +56,7 @@ export function AutoTopUpForm({
         control={form.control}
         name="enabled"
         label="Buy credits automatically"
-        hint="Your default payment method is charged; you get an invoice each time."
+        hint="You get an invoice each time. It is charged to your default payment method, usually at most once an hour; without one you pay it here."
       />
       <TextField
         control={form.control}

@@ -2,7 +2,7 @@ import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 
 /** What still runs or is owed by a customer. */
 export interface Obligations {
-  /** Subscriptions that have not ended, his own and those that he pays for. */
+  /** Subscriptions that have not ended: of the customer, and those that the customer pays. */
   readonly subscriptions: readonly string[];
   /** Drafts, and issued invoices with an open amount. */
   readonly invoices: readonly string[];

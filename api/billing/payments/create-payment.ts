@@ -49,6 +49,7 @@ export async function createPayment(
   options: { readonly ofGate?: boolean } = {},
 ): Promise<CreatedPayment> {
   assertMethod(body);
+  assertReceipt(body, deps.clock.now());
   await assertReturnAddresses(tx, caller.scope, body);
   const fingerprint = fingerprintOf(body);
   const key = body.idempotency_key ?? null;
@@ -94,9 +95,10 @@ export async function createPayment(
     return { payment: inserted, isRepeat: false };
   }
   const found = { payment: inserted, locked: locked && { ...locked, invoice: invoice! } };
+  const received = body.succeeded_at ? { succeeded_at: body.succeeded_at } : {};
   const settled =
     wallet === null
-      ? await movePaymentTo(tx, deps, caller, found, 'SUCCEEDED')
+      ? await movePaymentTo(tx, deps, caller, found, 'SUCCEEDED', received)
       : await payWithCredits(tx, deps, caller, found);
   return { payment: settled, isRepeat: false };
 }
@@ -125,6 +127,15 @@ function assertMethod(body: CreatePaymentBody): void {
       'gateway_options.stripe.tax_id_collection_enabled',
       'is for a payment of type PAYMENT_LINK through the gateway stripe',
     );
+}
+
+/** Refuses a time of receipt that a payment cannot have (money 8.1.8). */
+function assertReceipt(body: CreatePaymentBody, nowMs: number): void {
+  if (body.succeeded_at == null) return;
+  if (body.payment_method_type !== 'OFFLINE' || body.process_payment === false)
+    throw invalidField('succeeded_at', 'is for an OFFLINE payment that is processed');
+  if (Date.parse(body.succeeded_at) > nowMs)
+    throw invalidField('succeeded_at', 'must not be in the future');
 }
 
 const collectsTaxId = ({ gateway_options }: CreatePaymentBody): boolean =>

@@ -457,6 +457,7 @@ const SUBJECTS: Subjects = {
         payment_method_id: beside(saved, 'pm_test_success'),
         payment_gateway: beside({ payment_method_type: 'CARD', process_payment: false }, 'stripe'),
         process_payment: false,
+        succeeded_at: '2026-11-02T00:00:00.000Z',
         save_card_and_make_default: true,
         success_url: 'https://example.com/yes',
         cancel_url: 'https://example.com/no',

@@ -68,7 +68,7 @@ async function paymentInProgress(customer: Customer): Promise<Held> {
 
 test.each([
   ['a subscription', subscription],
-  ['a subscription that he pays for', paidByOther],
+  ['a subscription of another customer that this one pays', paidByOther],
   ['an open invoice', openInvoice],
   ['a payment in progress', paymentInProgress],
   ['a draft', draftInvoice],

@@ -33,6 +33,40 @@ describe('POST /payments', () => {
       expect(payload).toMatchObject({ payment: { invoice_number: invoice.invoice_number } });
   });
 
+  test('201: money that came earlier counts on its day (money 8.1.8)', async () => {
+    const { invoice } = await invoiceDue(api, '100');
+    const collected = async (from: string, to: string): Promise<number> => {
+      const range = { start_time: `${from}T00:00:00Z`, end_time: `${to}T00:00:00Z` };
+      const { body } = await api.post('/v1/dashboard/summary', range);
+      return Number(body.currencies[0]?.collected_amount ?? 0);
+    };
+    const [before, now] = [
+      await collected('2026-10-30', '2026-10-31'),
+      await collected('2026-11-21', '2026-11-22'),
+    ];
+    const received = { succeeded_at: '2026-10-30T00:00:00Z' };
+    const { body } = await payOffline(api, invoice, '40', received);
+    expect(body).toMatchObject({
+      payment_status: 'SUCCEEDED',
+      succeeded_at: '2026-10-30T00:00:00.000Z',
+      created_at: '2026-11-21T12:00:00.000Z',
+    });
+    expect(await collected('2026-10-30', '2026-10-31')).toBe(before + 40);
+    expect(await collected('2026-11-21', '2026-11-22')).toBe(now);
+  });
+
+  test.each([
+    ['in the future', { succeeded_at: '2026-11-21T12:00:01Z' }],
+    ['of a payment that is only recorded', { process_payment: false }],
+    ['of a payment that a gateway collects', { payment_method_type: 'CARD' }],
+  ])('400: a time of receipt %s', async (_what, more) => {
+    const { invoice, read } = await invoiceDue(api, '100');
+    const received = { succeeded_at: '2026-11-20T00:00:00Z', ...more };
+    const { status, body } = await payOffline(api, invoice, '40', received);
+    expect([status, body.details[0].path]).toEqual([400, 'succeeded_at']);
+    expect(await read()).toMatchObject({ amount_paid: '0' });
+  });
+
   test('201: the rest pays the invoice, more than the rest overpays it', async () => {
     const { invoice, read } = await invoiceDue(api, '100');
     await payOffline(api, invoice, '60');

@@ -9,7 +9,15 @@ import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
 import { amountText } from './amount-text.ts';
 
-const Body = z.object({ amount: amountText, reference: z.string().max(500) });
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+const Body = z.object({
+  amount: amountText,
+  day: z.iso
+    .date('choose a day')
+    .refine((day) => day <= today(), { message: 'must not be in the future' }),
+  reference: z.string().max(500),
+});
 
 /** Records money that came outside of every gateway: a transfer, a cheque, cash. */
 export function PaymentForm({
@@ -19,7 +27,11 @@ export function PaymentForm({
   readonly invoice: ApiRecord<'Invoice'>;
   readonly onDone: () => Promise<void>;
 }) {
-  const form = useApiForm(Body, { amount: invoice.amount_remaining, reference: '' });
+  const form = useApiForm(Body, {
+    amount: invoice.amount_remaining,
+    day: today(),
+    reference: '',
+  });
   // One key for the life of the dialog: a second press records nothing again.
   const [key] = useState(() => crypto.randomUUID());
   const amount = useWatch({ control: form.control, name: 'amount' });
@@ -38,6 +50,8 @@ export function PaymentForm({
               amount: values.amount.trim(),
               currency: invoice.currency,
               process_payment: true,
+              // A payment of today was received now.
+              ...(values.day === today() ? {} : { succeeded_at: `${values.day}T00:00:00Z` }),
               idempotency_key: key,
               ...(values.reference === '' ? {} : { metadata: { reference: values.reference } }),
             },
@@ -56,6 +70,14 @@ export function PaymentForm({
         kind="decimal"
         isRequired
         autoFocus
+      />
+      <TextField
+        control={form.control}
+        name="day"
+        label="Day received (UTC)"
+        kind="date"
+        hint="Figures by day count the money on this day."
+        isRequired
       />
       <TextField
         control={form.control}

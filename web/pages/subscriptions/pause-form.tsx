@@ -86,7 +86,8 @@ export function PauseForm({
         {days === '' || Number(days) === 0
           ? 'until you resume it'
           : `for ${Number(days) === 1 ? '1 day' : `${Number(days)} days`}`}
-        . The running period is longer by the time of the pause. It stands now at:
+        . The running period is longer by the time of the pause. If it ended now, this would be its
+        invoice, with the fees of the next period that are due in advance:
       </p>
       <InvoicePreview subscriptionId={subscription.id} />
     </Form>

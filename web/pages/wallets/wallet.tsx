@@ -139,12 +139,7 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
                     ],
                     ['Pays for', wallet.config.allowed_price_types.map(formatWord).join(', ') || 'Everything'], // prettier-ignore
                     ['Alert', formatWord(wallet.alert_state)],
-                    [
-                      'Automatic top-up',
-                      wallet.auto_topup?.enabled === true
-                        ? `${wallet.auto_topup.amount} credits below ${wallet.auto_topup.threshold}`
-                        : 'Off',
-                    ],
+                    ['Automatic top-up', automaticTopUp(wallet)],
                     ['Created', <Time at={wallet.created_at} />],
                   ]}
                 />
@@ -155,4 +150,12 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
       />
     </Stack>
   );
+}
+
+function automaticTopUp({ auto_topup }: Wallet): string {
+  if (auto_topup?.enabled !== true) return 'Off';
+  const { amount, threshold, cooldown, invoicing } = auto_topup;
+  const what = `${amount} credits when ${threshold} or fewer are left`;
+  const how = invoicing ? ', with an invoice' : '';
+  return `${what}${how}${cooldown === null ? '' : `, at most once in ${cooldown}`}`;
 }
