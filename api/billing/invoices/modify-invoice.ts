@@ -1,18 +1,21 @@
 import { invalidField } from '../../../domain/errors.ts';
 import { assertRowsEditable, type LineEdit } from '../../../domain/invoicing/draft-edits.ts';
 import { assertWrittenRow } from '../../../domain/invoicing/given-rows.ts';
+import { decimal, decimalText, roundToStorage } from '../../../domain/money.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { ModifyInvoiceBody, RowEditBody } from '../../../schemas/invoice-requests.ts';
-import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { InvoiceLineRecord } from '../../../schemas/invoice.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { givenLine } from '../computing/invoice-of-rows.ts';
+import type { Settled } from '../computing/settle.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
 import { replaceInvoiceLines } from '../records/invoice-line-repository.ts';
 import { updateInvoices } from '../records/invoice-repository.ts';
+import { adjustChange } from './adjust-change.ts';
 import { assertReferences, givenRow } from './create-one-off.ts';
 import { lockWithConcerned, type LockedInvoice } from './lock-invoice.ts';
 import { replaceInvoice } from './replace-invoice.ts';
@@ -48,18 +51,13 @@ export async function modifyInvoice(
       ),
       discounts: isDerived ? 'derived' : 'kept',
     };
-    const { id: edited } =
+    const edited =
       to === 'DRAFT'
         ? await editInPlace(tx, deps, caller, locked, change)
-        : await replaceInvoice(
-            tx,
-            deps,
-            caller,
-            locked,
-            await writtenReplacement(tx, deps, caller, locked, change),
-          );
+        : await editReplacement(tx, deps, caller, locked, change);
+    await adjustChange(tx, deps, caller, locked, edited);
     failpoint('api.modify_invoice.before_commit');
-    return edited;
+    return edited.invoice.id;
   });
 }
 
@@ -69,14 +67,25 @@ async function editInPlace(
   caller: Caller,
   locked: LockedInvoice,
   change: RowChange,
-): Promise<InvoiceRecord> {
+): Promise<Settled> {
   const { invoice, lines } = await editedDraft(tx, deps, caller, locked, change);
   await replaceInvoiceLines(tx, caller.scope, [invoice.id], lines);
   await updateInvoices(tx, [invoice]);
   await writeOutboxEvents(tx, [
     invoiceEvent('invoice.update', caller.scope, { ...locked, invoice, lines }),
   ]);
-  return invoice;
+  return { invoice, lines };
+}
+
+async function editReplacement(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  locked: LockedInvoice,
+  change: RowChange,
+): Promise<Settled> {
+  const { invoice, lines } = await writtenReplacement(tx, deps, caller, locked, change);
+  return { invoice: await replaceInvoice(tx, deps, caller, locked, { invoice, lines }), lines };
 }
 
 function lineEdit(
@@ -110,10 +119,21 @@ function lineEdit(
     changes: {
       ...changes,
       ...(isRepriced ? WRITTEN : {}),
+      ...(before && changes.amount !== undefined ? customAmount(before, changes.amount) : {}),
       ...changed(deps, caller),
     },
   };
 }
+
+/** The amount in the custom currency follows the written amount: later credits are in that currency (billing 2.6). */
+const customAmount = (
+  { custom_currency }: InvoiceLineRecord,
+  amount: string,
+): Partial<Pick<InvoiceLineRecord, 'custom_currency'>> => {
+  if (custom_currency === null) return {};
+  const custom = roundToStorage(decimal(amount).div(custom_currency.conversion_factor));
+  return { custom_currency: { ...custom_currency, amount: decimalText(custom) } };
+};
 
 /** A row whose amount or quantity a person wrote has no rating. */
 const WRITTEN = {

@@ -14,6 +14,7 @@ import { dueOn } from '../computing/settle.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
 import { replaceInvoiceLines } from '../records/invoice-line-repository.ts';
 import { updateInvoices } from '../records/invoice-repository.ts';
+import { adjustChange } from './adjust-change.ts';
 import { lockWithConcerned, type LockedInvoice } from './lock-invoice.ts';
 
 /**
@@ -72,14 +73,18 @@ async function dueDateOf(
 async function write(
   tx: Transaction,
   deps: BillingDeps,
-  { scope }: Caller,
+  caller: Caller,
   locked: LockedInvoice,
   isDerived: boolean,
 ): Promise<void> {
+  const { scope } = caller;
   const { invoice, lines } = isDerived
     ? await resettleDraft(deps, tx, scope, { ...locked, renamed: new Map(), discounts: 'derived' })
     : locked;
-  if (isDerived) await replaceInvoiceLines(tx, scope, [invoice.id], lines);
+  if (isDerived) {
+    await replaceInvoiceLines(tx, scope, [invoice.id], lines);
+    await adjustChange(tx, deps, caller, locked, { invoice, lines });
+  }
   await updateInvoices(tx, [invoice]);
   await writeOutboxEvents(tx, [
     invoiceEvent('invoice.update', scope, { ...locked, invoice, lines }),

@@ -8,6 +8,7 @@ import {
   type Transaction,
 } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
+import { jsonOf } from '../../../postgres/parameters.ts';
 
 /** One charged or credited row of a change. Amounts as decimal text; credits are negative. */
 export interface ChangeRow {
@@ -61,6 +62,24 @@ export async function moveSubscriptionChanges(
   await tx`
     update subscription_changes set invoice_id = ${to}
      where ${inScope(tx, scope)} and invoice_id = ${from}`;
+}
+
+/**
+ * Adds rows to the change that the invoice charges: what an edit of the invoice changes in its charges. Nothing if the
+ * invoice charges no change.
+ */
+export async function addChangeRows(
+  tx: Transaction,
+  scope: Scope,
+  invoiceId: string,
+  rows: readonly ChangeRow[],
+  { updated_at, updated_by }: Pick<SubscriptionChangeRecord, 'updated_at' | 'updated_by'>,
+): Promise<void> {
+  if (rows.length === 0) return;
+  await tx`
+    update subscription_changes
+       set rows = rows || ${jsonOf(tx, rows)}, updated_at = ${updated_at}, updated_by = ${updated_by}
+     where ${inScope(tx, scope)} and invoice_id = ${invoiceId}`;
 }
 
 /** A charged or credited row of a line item, with the exclusive tax that was charged or returned with it. */
