@@ -73,6 +73,17 @@ const isFinal = ({ invoice_status }: ToCollect): boolean =>
 export const isCollectable = (invoice: ToCollect): boolean =>
   isFinal(invoice) && !PAID.has(invoice.payment_status);
 
+/**
+ * Whether everything that was paid is refunded while a part of the invoice was never paid. A person may pay that part;
+ * no job asks for it (money 8.1.4).
+ */
+export const isOpenAfterRefund = (
+  invoice: ToCollect & { readonly amount_remaining: string },
+): boolean =>
+  isFinal(invoice) &&
+  invoice.payment_status === 'REFUNDED' &&
+  decimal(invoice.amount_remaining).gt(0);
+
 /** Refuses to collect an invoice that is not collectable. */
 export function assertCollectable(invoice: ToCollect): void {
   if (!isFinal(invoice)) {

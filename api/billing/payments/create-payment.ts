@@ -1,6 +1,9 @@
 import { invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { assertNotGated } from '../../../domain/invoicing/gated-invoice.ts';
-import { assertCollectable } from '../../../domain/invoicing/pay-from-wallets.ts';
+import {
+  assertCollectable,
+  isOpenAfterRefund,
+} from '../../../domain/invoicing/pay-from-wallets.ts';
 import {
   assertNoCardNumber,
   assertPaymentAmount,
@@ -164,7 +167,7 @@ async function assertPayable(
 ): Promise<void> {
   if (!ofGate) {
     assertNotGated(invoice);
-    assertCollectable(invoice);
+    if (!isOpenAfterRefund(invoice)) assertCollectable(invoice);
     await assertPurchaseOpen(tx, caller.scope, invoice);
   }
   if (decimal(invoice.amount_remaining).lte(ZERO))

@@ -47,6 +47,20 @@ describe('POST /refunds', () => {
     expect((await refund({ id: 'pay_none' })).status).toBe(404);
   });
 
+  test('after a refund of all that was paid, the part that was never paid can be paid (money 8.1.4)', async () => {
+    const { invoice, read } = await invoiceDue(api, '100');
+    const { body: part } = await payOffline(api, invoice, '40');
+    await refund(part);
+    expect(await read()).toMatchObject({ payment_status: 'REFUNDED', amount_remaining: '60' });
+    expect((await api.post(`/v1/invoices/${invoice.id}/payment/attempt`)).status).toBe(400);
+    expect((await payOffline(api, invoice, '60')).status).toBe(201);
+    expect(await read()).toMatchObject({
+      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_paid: '100', amount_remaining: '0' },
+      refunded_amount: '40',
+    });
+    expect((await payOffline(api, invoice, '1')).status).toBe(400);
+  });
+
   test('two at once never exceed the payment; the same key is one refund', async () => {
     const { invoice } = await invoiceDue(api, '100');
     const { body: payment } = await payOffline(api, invoice, '100');
