@@ -133,32 +133,67 @@ export function assertGroupable(
 }
 
 function shareBoundaries(parent: GroupableSubscription, child: GroupableSubscription): boolean {
-  let [left, right] = [parent.current_period_end, child.current_period_end];
+  const met = firstCommonEnd(parent, child);
+  if (met === null) return false;
+  let at = met;
   for (let passed = 0; passed < BOUNDARIES; passed += 1) {
-    while (left < right) {
-      const next = nextPeriod({ ...parent, end_date: null }, left);
-      if (next === null) return false;
-      left = next.end;
-    }
-    while (right < left) {
-      const next = nextPeriod({ ...child, end_date: null }, right);
-      if (next === null) return false;
-      right = next.end;
-    }
-    if (left !== right) return false;
-    const next = nextPeriod({ ...parent, end_date: null }, left);
-    const own = nextPeriod({ ...child, end_date: null }, right);
-    if (next === null || own === null || next.end !== own.end) return false;
-    [left, right] = [next.end, own.end];
+    const [next, own] = [endAfter(parent, at), endAfter(child, at)];
+    if (next === null || next !== own) return false;
+    at = next;
   }
   return true;
 }
+
+/**
+ * The first end of a period of both, from the running ones on; either may be behind, or be cut by its end date. Null:
+ * they pass each other.
+ */
+function firstCommonEnd(
+  parent: GroupableSubscription,
+  child: GroupableSubscription,
+): Instant | null {
+  let [left, right] = [parent.current_period_end, child.current_period_end];
+  for (let turns = 0; turns < 2 && left !== right; turns += 1) {
+    const isParent = left < right;
+    const until = laterOf(left, right);
+    let at = isParent ? left : right;
+    while (at < until) {
+      const next = endAfter(isParent ? parent : child, at);
+      if (next === null) return null;
+      at = next;
+    }
+    if (isParent) left = at;
+    else right = at;
+  }
+  return left === right ? left : null;
+}
+
+/** The end of the period around an instant, as if the subscription had no end date. */
+const endAfter = (subscription: GroupableSubscription, at: Instant): Instant | null =>
+  nextPeriod({ ...subscription, end_date: null }, at)?.end ?? null;
 
 /** The boundary from which the rows of a grouped subscription are on its parent's invoice (billing 16). */
 export const mergesFrom = (
   parent: Pick<GroupableSubscription, 'current_period_end'>,
   child: Pick<GroupableSubscription, 'current_period_end'>,
 ): Instant => laterOf(parent.current_period_end, child.current_period_end);
+
+/**
+ * Whether the period of a grouped subscription ends at the instant with that of its parent, so that the parent's
+ * invoice has its rows (billing 16). One of the two that ends within the period of the other bills itself.
+ */
+export const isMergedAt = (
+  child: {
+    readonly subscription_status: string;
+    readonly current_period_end: Instant;
+    readonly merges_from: Instant | null;
+  },
+  end: Instant,
+): boolean =>
+  child.subscription_status === 'active' &&
+  child.current_period_end === end &&
+  child.merges_from !== null &&
+  child.merges_from <= end;
 
 /** A subscription without its parent bills itself from its running period on (billing 16). */
 export const STANDING_ALONE = {

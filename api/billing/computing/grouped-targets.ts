@@ -1,3 +1,4 @@
+import { isMergedAt } from '../../../domain/subscription/hierarchy.ts';
 import { laterOf, type Period } from '../../../domain/time/instant.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -44,13 +45,7 @@ export async function withGrouped(
     }
     if (!running.includes(target)) return target;
     const { period, subscription } = target;
-    const rows = (byParent.get(subscription.id) ?? []).filter(
-      (row) =>
-        row.subscription_status === 'active' &&
-        row.start_date < period.end &&
-        row.merges_from !== null &&
-        row.merges_from <= period.end,
-    );
+    const rows = (byParent.get(subscription.id) ?? []).filter((row) => isMergedAt(row, period.end));
     return { ...target, grouped: rows.map((row) => groupedTarget(target, row)) };
   });
 }

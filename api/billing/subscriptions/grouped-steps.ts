@@ -1,3 +1,5 @@
+import { dueAt } from '../../../domain/subscription/due.ts';
+import { isMergedAt } from '../../../domain/subscription/hierarchy.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
@@ -43,18 +45,12 @@ export async function withChildren(
       .filter((row) => row.current_period_end <= end)
       .map((before) => ({
         before,
-        plan: isMerged(before, end) ? closing(before, deps.settings) : null,
+        plan: isMergedAt(before, end) ? closing(before, deps.settings) : null,
       }));
     const grouped = children.flatMap((child) => child.plan?.target ?? []);
     return { ...plan, target: { ...plan.target!, grouped }, children };
   });
 }
-
-const isMerged = (child: SubscriptionRow, end: string): boolean =>
-  child.subscription_status === 'active' &&
-  child.current_period_end === end &&
-  child.merges_from !== null &&
-  child.merges_from <= end;
 
 /** Grouped subscriptions after the step of their parent. */
 export function childrenAfter(
@@ -67,9 +63,16 @@ export function childrenAfter(
     after: {
       ...(child.plan === null
         ? { ...child.before, merges_from: parent.current_period_end }
-        : child.plan.after('0')),
+        : besideParent(child.plan.after('0'), parent)),
       updated_at: at,
       updated_by: user_id,
     },
   }));
+}
+
+/** The next period of a child; one that its own end cuts before that of its parent is billed by itself (billing 16). */
+function besideParent(child: SubscriptionRow, parent: SubscriptionRow): SubscriptionRow {
+  if (child.current_period_end >= parent.current_period_end) return child;
+  const alone = { ...child, merges_from: parent.current_period_end };
+  return { ...alone, due_at: dueAt(alone) };
 }
