@@ -36,7 +36,7 @@ export function billSteps(
     await world.close();
     if (previewed === null) return;
     const found = await invoiceOf(world, subscription, reason, period.start);
-    if (found === null && reason === 'SUBSCRIPTION_TRIAL_END' && rows.length === 0) return;
+    if (found === null && rows.length === 0) return;
     note(`preview of ${iso(period.start)}`, found === null ? null : exact(found), previewed);
   };
   return [

@@ -6,7 +6,9 @@ export const TRAITS = ['pauses', 'addons', 'grants', 'families', 'units', 'windo
 export type Trait = (typeof TRAITS)[number];
 
 /** Kinds of contracts take turns over the seeds; a mixed one has two or three traits. */
-export const KINDS = ['plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS] as const;
+export const KINDS = [
+  'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups',
+] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 
 export type Model =

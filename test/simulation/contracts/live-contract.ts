@@ -1,7 +1,7 @@
 import { Decimal } from '../../../domain/money.ts';
 import type { BillingWorld } from '../../support/billing-world.ts';
 import { createRandom } from '../../support/random.ts';
-import type { Kind } from './contract.ts';
+import type { Bill, Contract, Kind } from './contract.ts';
 import {
   addonSteps,
   billSteps,
@@ -55,6 +55,26 @@ export async function liveContract(
     world.api.clock.set(iso(at));
     await run();
   }
+  await compareInvoices(world, contract, account, subscription, bills, note);
+  // Credits that have expired are not told apart here.
+  if (contract.grants.length === 0)
+    note('wallet', [new Decimal(left).toFixed()], [await balanceOf(world, signed)]);
+  await changeAtLast(world, contract, account, subscription, note);
+  await world.api.pool`update subscriptions set due_at = null where customer_id = ${customer.id}`;
+  return differences.length === 0
+    ? []
+    : [{ seed, contract: JSON.stringify(contract) }, ...differences];
+}
+
+/** Notes how the invoices of a subscription differ from the bills of its account. */
+export async function compareInvoices(
+  world: BillingWorld,
+  contract: Contract,
+  { periods }: Account,
+  subscription: { id: string },
+  bills: readonly Bill[],
+  note: Note,
+): Promise<void> {
   const invoices = await invoicesOf(world, subscription);
   const known = new Set();
   for (const [index, bill] of bills.entries()) {
@@ -70,18 +90,10 @@ export async function liveContract(
     note(what, facts(factsOf(bill)), found === null ? null : facts(shown(found, contract)));
     if (found?.invoice_status === 'DRAFT') note(`status of ${what}`, ['FINALIZED'], ['DRAFT']);
   }
-  const next = account.periods[contract.periods]?.start ?? Infinity;
+  const next = periods[contract.periods]?.start ?? Infinity;
   const others = invoices.filter(
     (one) => !known.has(one) && Number(one.subtotal) !== 0 && Date.parse(one.period_start) < next,
   );
   for (const more of others)
     note(`one more: ${more.billing_reason} of ${more.period_start}`, null, shown(more, contract));
-  // Credits that have expired are not told apart here.
-  if (contract.grants.length === 0)
-    note('wallet', [new Decimal(left).toFixed()], [await balanceOf(world, signed)]);
-  await changeAtLast(world, contract, account, subscription, note);
-  await world.api.pool`update subscriptions set due_at = null where customer_id = ${customer.id}`;
-  return differences.length === 0
-    ? []
-    : [{ seed, contract: JSON.stringify(contract) }, ...differences];
 }

@@ -38,12 +38,18 @@ export class Account {
 
   /** Every invoice, and what is left in the wallet. */
   settled(): Settlement {
+    return settle(this.#lines.contract, this.periods, this.drafts(), (bills) =>
+      this.credited(bills),
+    );
+  }
+
+  /** What comes into the wallet, some of it because of what was billed. */
+  credited(bills: readonly Bill[]): Block[] {
     const { contract } = this.#lines;
     const { addons, pauses } = contract;
     const until = this.periods.at(-1)!.end;
-    const granted = grantedBlocks(contract, until, (at) => this.#asKnownAt(at).periods);
-    return settle(contract, this.periods, this.#drafts(), (bills) => [
-      ...granted,
+    return [
+      ...grantedBlocks(contract, until, (at) => this.#asKnownAt(at).periods),
       ...pauses.flatMap((pause) => this.#asKnownAt(pause.start).#fees.paused(pause, bills)),
       ...addons.flatMap((addon) =>
         this.#asKnownAt(addon.detached?.at ?? 0).#fees.detachment(addon, bills),
@@ -51,11 +57,11 @@ export class Account {
       ...this.#quantityChanges().filter(isCredit).map(creditOf),
       ...this.#moves().blocks,
       ...this.#cancelled(bills),
-    ]);
+    ];
   }
 
   /** In order of time. */
-  #drafts(): Draft[] {
+  drafts(): Draft[] {
     const bill = billing(this.#lines.contract, this.periods);
     const attachments = this.#lines.contract.addons
       .map((addon) => this.#asKnownAt(addon.attached).#fees.attachment(addon))

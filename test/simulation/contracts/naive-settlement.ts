@@ -1,5 +1,13 @@
 import { Decimal } from '../../../domain/money.ts';
-import { FACTOR, type Bill, type Block, type Contract, type Draft, type Row } from './contract.ts';
+import {
+  FACTOR,
+  type Bill,
+  type BilledRow,
+  type Block,
+  type Contract,
+  type Draft,
+  type Row,
+} from './contract.ts';
 import { livedPeriods, overlap, type Lived } from './naive-life.ts';
 import { positive, total } from './naive-rating.ts';
 
@@ -25,16 +33,25 @@ export function settle(
   /** What comes into the wallet; it may depend on what was billed. */
   credited: (bills: readonly Bill[]) => readonly Block[],
 ): Settlement {
+  const bills = drafts.map(billing(contract, periods));
+  return paidFrom(contract, bills, credited(bills));
+}
+
+/** How the prepaid wallet of a contract pays the bills. */
+export function paidFrom(
+  contract: Contract,
+  bills: readonly Bill[],
+  credited: readonly Block[],
+): Settlement {
   const paidAhead = {
     at: -Infinity,
     amount: String(contract.credits),
     priority: null,
     expiry: null,
   };
-  const bills = drafts.map(billing(contract, periods));
   const blocks = [
     ...(contract.credits > 0 ? [paidAhead] : []),
-    ...credited(bills).map((block) => ({ ...block, amount: inMoney(contract, block.amount) })),
+    ...credited.map((block) => ({ ...block, amount: inMoney(contract, block.amount) })),
   ].map((block): Left => ({ ...block, left: new Decimal(block.amount) }));
   // A wallet that the first credits make pays usage only.
   const isForUsage = contract.credits === 0;
@@ -109,9 +126,8 @@ function allocated(
 
 /** Without the credits. */
 function bill(contract: Contract, draft: Draft, until: number): Bill {
-  const { off, taxes } = contract;
+  const { off } = contract;
   const rows = draft.rows.map((row) => ({ ...row, amount: inMoney(contract, row.amount) }));
-  const subtotal = amounts(rows);
   const eligible = rows.map(({ start, kind }) => start < until && kind !== 'credit');
   const discount = round(
     contract,
@@ -119,7 +135,23 @@ function bill(contract: Contract, draft: Draft, until: number): Bill {
       .times(off?.percent ?? 0)
       .div(100),
   );
-  const base = subtotal.minus(discount);
+  const shares = allocated(contract, discount, amountsOf(rows), eligible);
+  const discounted = rows.map((row, index) => ({
+    ...row,
+    net: new Decimal(row.amount).minus(shares[index]!),
+  }));
+  return taxed(contract, { ...draft, rows: discounted });
+}
+
+/** What an invoice of discounted rows says with the taxes of the contract. */
+export function taxed(
+  contract: Contract,
+  draft: Omit<Draft, 'rows'> & { readonly rows: readonly Omit<BilledRow, 'tax'>[] },
+): Bill {
+  const { taxes } = contract;
+  const { rows } = draft;
+  const subtotal = amounts(rows);
+  const base = total(rows.map(({ net }) => net));
   const inclusive = taxes.filter((tax) => tax.inclusive);
   const rates = total(inclusive.map(({ percent }) => new Decimal(percent)));
   const within = total(
@@ -132,17 +164,14 @@ function bill(contract: Contract, draft: Draft, until: number): Bill {
   );
   // An invoice without value is skipped: nothing is computed for it.
   const isSkipped = rows.every(({ amount }) => new Decimal(amount).isZero());
-  const shares = allocated(contract, discount, amountsOf(rows), eligible);
-  const nets = rows.map((row, index) => new Decimal(row.amount).minus(shares[index]!));
   return {
     ...draft,
-    rows: rows.map((row, index) => ({
+    rows: rows.map((row) => ({
       ...row,
-      net: nets[index]!,
-      tax: base.isZero() ? base : beside.times(nets[index]!).div(base),
+      tax: base.isZero() ? base : beside.times(row.net).div(base),
     })),
     subtotal: subtotal.toFixed(),
-    discount: discount.toFixed(),
+    discount: subtotal.minus(base).toFixed(),
     credits: '0',
     tax: isSkipped ? '0' : within.plus(beside).toFixed(),
     total: base.plus(beside).toFixed(),

@@ -18,7 +18,7 @@ import { withMoves } from './random-moves.ts';
 import { withQuotas } from './random-quotas.ts';
 import { withChanges, withEnd, withTraits } from './random-traits.ts';
 
-const ZONES = [
+export const ZONES = [
   'UTC', 'UTC', 'America/New_York', 'Europe/Berlin', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Auckland',
 ] as const; // prettier-ignore
 /** Leap days, ends of months, and days on which clocks change. */
@@ -51,7 +51,7 @@ function traitsOf(random: Random, kind: Kind): ReadonlySet<Trait> {
 /** The money of grants, and what is given back, is not converted by the naive account. */
 const NOT_CONVERTED: readonly Trait[] = ['units', 'grants', 'addons', 'pauses'];
 
-const NOTHING_MORE = {
+export const NOTHING_MORE = {
   ...{ pauses: [], changes: [], moves: [], addons: [], grants: [], grantsOfPlan: false },
   ...{ inUnits: false, members: [], isDelegated: false, trial: 0, cancelled: null },
 };
@@ -154,7 +154,7 @@ function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): 
   };
 }
 
-function randomLocal(random: Random): number {
+export function randomLocal(random: Random): number {
   const [year, month, day] = random.pick(DATES);
   const moved = random.chance(0.5) ? random.below(400) : 0;
   return Date.UTC(year, month - 1, day + moved) + random.pick(TIMES) * 3_600_000;

@@ -131,7 +131,11 @@ function withGrants(random: Random, plain: Contract, traits: ReadonlySet<Trait>)
 function withFamily(random: Random, plain: Contract): Contract {
   if (random.chance(0.3)) return { ...plain, isDelegated: true };
   const { periods } = new Account(plain, []);
-  const until = (periods[plain.periods - 1] ?? periods.at(-1)!).end;
+  return withMembers(random, plain, (periods[plain.periods - 1] ?? periods.at(-1)!).end);
+}
+
+/** Customers who use the subscription too, some for a part of the time before an instant. */
+export function withMembers(random: Random, plain: Contract, until: number): Contract {
   const within = (from: number) => {
     const at = unpaused(plain, from + 1 + Math.floor((until - from - 2) * random.next()));
     return at < until ? at : null;

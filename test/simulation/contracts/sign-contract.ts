@@ -17,6 +17,8 @@ export async function signContract(
   contract: Contract,
   uses: readonly Use[],
   name: string,
+  /** More of the request for the subscription. */
+  more: object = {},
 ) {
   const { catalog, api, usage } = world;
   const plan = await catalog.plan();
@@ -119,13 +121,15 @@ export async function signContract(
           enable_true_up: commitment.trueUp,
         }),
     ...(contract.phase === null ? {} : { phases: phasesOf(contract, fees, services) }),
+    ...more,
   });
   await each(contract.services, async ({ name, free }) => {
     if (free === null || free.own === null || free.own.replaces) return;
     const owner = { id: subscription.id, entity_type: 'SUBSCRIPTION' };
     await metered.entitle({ name, free: { ...free, limit: free.own.limit } }, owner);
   });
-  return { customer, subscription, others, addons, plans: [plan, ...targets] };
+  const { meters } = metered;
+  return { customer, subscription, others, addons, meters, plans: [plan, ...targets] };
 }
 
 export type Signed = Awaited<ReturnType<typeof signContract>>;
