@@ -1,5 +1,6 @@
 import type { GatewayEvent } from '../../../platform/gateways/gateway.ts';
-import { inScope, type Db, type Transaction } from '../../../postgres/client.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { GatewayEventRecord } from '../../../schemas/gateway-event.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { type Caller, newRecord } from '../../conventions/record.ts';
@@ -38,7 +39,10 @@ export async function findRefundOfEvent(
   return row ?? null;
 }
 
-/** False if the event was handled before. Waits for a transaction that is handling it now. */
+/**
+ * False if the event was handled before: then it is counted as a repeat. Waits for a transaction that is handling
+ * it now.
+ */
 export async function claimEvent(
   tx: Transaction,
   deps: BillingDeps,
@@ -57,10 +61,25 @@ export async function claimEvent(
     outcome: 'ignored',
     reason: null,
   };
-  const inserted = await tx`
-    insert into gateway_events ${tx(row)} on conflict (connection_id, event_id) do nothing
-    returning id`;
-  return inserted.length > 0;
+  const [claimed] = await tx<{ repeats: number }[]>`
+    insert into gateway_events ${tx(row)}
+    on conflict (connection_id, event_id) do update
+      set repeats = gateway_events.repeats + 1, last_repeated_at = excluded.created_at
+    returning repeats`;
+  return claimed!.repeats === 0;
+}
+
+/** Events that gateways sent about the payment, the newest first; at most as many as asked for. */
+export function gatewayEventsOfPayment(
+  db: Db,
+  scope: Scope,
+  paymentId: string,
+  limit: number,
+): Promise<GatewayEventRecord[]> {
+  return db<GatewayEventRecord[]>`
+    select id, event_id, kind, outcome, reason, repeats, last_repeated_at, created_at from gateway_events
+     where ${inScope(db, scope)} and payment_id = ${paymentId}
+     order by created_at desc, id desc limit ${limit}`;
 }
 
 /** What an event did. */

@@ -5,6 +5,7 @@ import {
   PaymentSearch,
   UpdatePaymentBody,
 } from '../../../schemas/payment.ts';
+import { GatewayEvents } from '../../../schemas/gateway-event.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import { runCommand } from '../../conventions/command.ts';
@@ -14,6 +15,10 @@ import { paymentAnswer, paymentAnswers } from './answers.ts';
 import { cancelAtGateway, changePayment, deletePayment, processPayment } from './change-payment.ts';
 import { createPayment } from './create-payment.ts';
 import { syncPayment } from './dispatch-payment.ts';
+import { gatewayEventsOfPayment } from './gateway-event-repository.ts';
+
+/** Events of one payment in an answer: a gateway sends few, and repeats are counted. */
+const GATEWAY_EVENTS_MAX = 200;
 
 async function listPayments(db: Db, scope: Scope, filter: PaymentFilter) {
   const page = await searchPayments(db, scope, filter);
@@ -70,6 +75,19 @@ export const paymentRoutes = [
     answer: Payment,
     handler: async ({ deps, scope, params }) =>
       paymentAnswer(deps.pool, scope, await getPayment(deps.pool, scope, params.id)),
+  }),
+  route({
+    method: 'GET',
+    path: '/payments/{id}/gateway-events',
+    summary: 'List what the gateway sent about a payment, with the effect of each event',
+    permission: 'payment:read',
+    params: IdParams,
+    status: 200,
+    answer: GatewayEvents,
+    handler: async ({ deps, scope, params }) => {
+      const { id } = await getPayment(deps.pool, scope, params.id);
+      return { items: await gatewayEventsOfPayment(deps.pool, scope, id, GATEWAY_EVENTS_MAX) };
+    },
   }),
   route({
     method: 'PUT',

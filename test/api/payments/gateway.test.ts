@@ -349,6 +349,38 @@ describe('events of the gateway', () => {
     expect(row).toEqual({ outcome: 'set_aside' });
   });
 
+  test('what came is listed with its effect; a repeat is counted and has none', async () => {
+    const { invoice, read: invoiceNow } = await invoiceDue(api, '50');
+    const { body: payment } = await link(invoice, '50');
+    await api.pool`
+      update test_gateway_payments set state = 'succeeded' where reference = ${payment.id}`;
+    const first = api.clock.now();
+    const second = first + 60_000;
+    await send(event(payment));
+    api.clock.advance(60_000);
+    await send(event(payment));
+    await send(event(payment));
+    const { status, body } = await api.get(`/v1/payments/${payment.id}/gateway-events`);
+    expect([status, body.items]).toEqual([
+      200,
+      [
+        {
+          id: expect.any(String),
+          event_id: `evt-${payment.id}`,
+          kind: 'payment',
+          outcome: 'applied',
+          reason: null,
+          repeats: 2,
+          last_repeated_at: new Date(second).toISOString(),
+          created_at: new Date(first).toISOString(),
+        },
+      ],
+    ]);
+    expect(await invoiceNow()).toMatchObject({ amount_paid: '50' });
+    const other = await api.newCaller();
+    expect((await other.get(`/v1/payments/${payment.id}/gateway-events`)).status).toBe(404);
+  });
+
   test('an event may come before the answer of the request', async () => {
     const { invoice, read: invoiceNow } = await invoiceDue(api, '50');
     const { body: payment } = await card(invoice, '50', 'timeout');

@@ -16,6 +16,7 @@ import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { GatewayEvents } from './gateway-events.tsx';
 import { RefundForm } from './refund-form.tsx';
 
 type Invoice = ApiRecord<'Invoice'>;
@@ -57,6 +58,7 @@ export function Payments({ invoice, zone }: { readonly invoice: Invoice; readonl
               <RefundTable refunds={refunds} zone={zone} />
             </Section>
           )}
+          <GatewayEvents payments={payments} zone={zone} />
           <Section title="Credit notes">
             <CreditNoteTable notes={notes} zone={zone} />
           </Section>
@@ -159,7 +161,19 @@ function RefundTable({
         { header: 'Time', cell: ({ created_at }) => <Time at={created_at} zone={zone} /> },
         { header: 'To', cell: ({ refund_target }) => formatWord(refund_target) },
         { header: 'Reason', cell: ({ refund_reason }) => formatWord(refund_reason) },
-        { header: 'Status', cell: ({ refund_status }) => <Status word={refund_status} /> },
+        {
+          header: 'Status',
+          cell: ({ refund_status, failure_reason }) => (
+            <>
+              <Status word={refund_status} /> {failure_reason}
+            </>
+          ),
+        },
+        {
+          header: 'Gateway reference',
+          wideOnly: true,
+          cell: ({ gateway_refund_id }) => gateway_refund_id ?? '–',
+        },
         {
           header: 'Amount',
           align: 'end',
