@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Customer } from './customer.ts';
+import { SETTLED_AS } from './late-usage.ts';
 import { Meter } from './meter.ts';
 import { Price } from './price.ts';
 import { SubscriptionLineItem } from './subscription.ts';
@@ -147,6 +148,22 @@ export const EventMetering = z
   .meta({ id: 'EventMetering' });
 export type EventMetering = z.infer<typeof EventMetering>;
 
+/** A final invoice whose period holds the event, and which was computed before the event was counted. */
+export const LateEvent = z
+  .object({
+    invoice_id: z.string(),
+    invoice_number: z.string().nullable(),
+    subscription_id: z.string(),
+    /** A skipped invoice is computed again instead of settled. */
+    invoice_status: z.enum(['FINALIZED', 'SKIPPED']),
+    /** The settlement of late usage that includes the event; null if there is none yet. */
+    settled_as: z.enum(SETTLED_AS).nullable(),
+    /** The one-off invoice or the credit note of the settlement. */
+    document_id: z.string().nullable(),
+  })
+  .meta({ id: 'LateEvent' });
+export type LateEvent = z.infer<typeof LateEvent>;
+
 export const EventHistory = z
   .object({
     event: Event,
@@ -156,6 +173,8 @@ export const EventHistory = z
     /** Every accepted copy of the id, newest first, up to 50. */
     events: z.array(EventCopy),
     metering: z.array(EventMetering),
+    /** Invoices for which the event came too late (billing 17.6). */
+    late_for: z.array(LateEvent),
     /**
      * The customer who has the event's `external_customer_id` now; null if there is none. A `created_at` after
      * the event's `ingested_at` means that the customer was created later: the event is charged all the same.

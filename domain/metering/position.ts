@@ -50,3 +50,11 @@ export function positionTexts(record: Position): (index: number) => string {
  * next unprocessed record, packed with index 0. For a missing partition nothing has been processed.
  */
 export type WatermarkVector = Readonly<Record<number, Position>>;
+
+/** Whether a read below the vector includes the event at this place. */
+export function isReadBelow(
+  vector: WatermarkVector,
+  { partition, position }: { readonly partition: number; readonly position: Position },
+): boolean {
+  return position < (vector[partition] ?? 0n);
+}

@@ -25,6 +25,7 @@ import { lineItemAnswers } from '../records/subscription-answers.ts';
 import { eventAnswer, propertiesOf, textsOf } from '../../usage/events/answers.ts';
 import { endedVersions } from '../../usage/events/ended-versions.ts';
 import { fedLines } from './fed-lines.ts';
+import { lateInvoices } from './late-invoices.ts';
 import { metersOfEventName, pricesOfMeters } from '../../usage/events/repository.ts';
 
 const COPIES_MAX = 50;
@@ -52,6 +53,11 @@ export async function debugEvent(
   ];
   const processed = processedEvents(way, metering, history);
   const isProcessed = processed.length > 0 && history.voids.length === 0;
+  const subscriptionIds = isProcessed
+    ? [...new Set(processed.map(({ subscription_id }) => subscription_id))]
+    : [];
+  const { partition, position, timestamp } = shown;
+  const at = isoText(timestamp);
   return {
     event: eventAnswer(shown),
     status: isProcessed ? 'processed' : 'failed',
@@ -59,6 +65,7 @@ export async function debugEvent(
     debug_tracker: isProcessed ? null : await trackerOf(deps, scope, way, metering, history),
     events: history.copies.map((copy) => copyAnswer(copy, history)),
     metering,
+    late_for: await lateInvoices(deps.pool, scope, { partition, position, at }, subscriptionIds),
     customer: way.customer instanceof BillingError ? null : pick(way.customer),
   };
 }

@@ -18,7 +18,7 @@ const INVOICES_MAX = 20;
 
 /** Subscription lines, prices and invoice rows that bill the event. */
 export function Billing({
-  of: { event, processed_events, debug_tracker },
+  of: { event, processed_events, debug_tracker, late_for },
 }: {
   readonly of: History;
 }) {
@@ -70,11 +70,43 @@ export function Billing({
           },
           {
             header: 'Invoice row',
-            cell: (row) => <InvoiceRow of={row} at={event.timestamp} among={invoices} />,
+            cell: (row) => {
+              const late = late_for.filter((one) => one.subscription_id === row.subscription_id);
+              return late.length > 0 ? (
+                late.map((one) => <Late key={one.invoice_id} of={one} />)
+              ) : (
+                <InvoiceRow of={row} at={event.timestamp} among={invoices} />
+              );
+            },
           },
         ]}
       />
     </Section>
+  );
+}
+
+/** The invoice that was computed before the event was counted, and what charged the event instead. */
+function Late({ of }: { readonly of: History['late_for'][number] }) {
+  const { invoice_id, invoice_number, invoice_status, settled_as, document_id } = of;
+  return (
+    <>
+      <Badge tone="warning">Late</Badge> Not in{' '}
+      <Link to={`/invoices/${invoice_id}`}>{invoice_number ?? 'the skipped invoice'}</Link>, which
+      was computed before the event was counted.{' '}
+      {document_id === null ? (
+        invoice_status === 'SKIPPED' ? (
+          'Recompute the invoice to bill it.'
+        ) : (
+          'It is not charged.'
+        )
+      ) : settled_as === 'invoice' ? (
+        <>
+          It is charged by <Link to={`/invoices/${document_id}`}>an invoice for late usage</Link>.
+        </>
+      ) : (
+        'A credit note settles it.'
+      )}
+    </>
   );
 }
 
