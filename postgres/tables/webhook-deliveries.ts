@@ -272,14 +272,22 @@ export async function dispatchAgain(
   return row?.can_be_sent ?? null;
 }
 
+/** Notifications of a time range, or one. */
+export interface Replayed {
+  readonly endpoint_id: string;
+  readonly from?: string | null | undefined;
+  readonly to?: string | null | undefined;
+  readonly system_event_id?: string | null | undefined;
+}
+
 /**
- * Schedules the notifications of a time range for one endpoint again; returns their number. Notifications whose
- * payload has expired are left out.
+ * Schedules notifications for one endpoint again; returns their number. Notifications whose payload has expired,
+ * and those that the endpoint is not subscribed to, are left out.
  */
 export async function replayNotifications(
   tx: Transaction,
   scope: Scope,
-  range: { readonly endpoint_id: string; readonly from: string; readonly to: string },
+  { endpoint_id, from, to, system_event_id }: Replayed,
   at: string,
   limit: number,
 ): Promise<number> {
@@ -294,10 +302,14 @@ export async function replayNotifications(
                 then ${at}::timestamptz end,
            ${at}, ${at}
       from outbox o
-      join webhook_endpoints e on e.id = ${range.endpoint_id}
+      join webhook_endpoints e on e.id = ${endpoint_id}
      where o.tenant_id = ${scope.tenant_id} and o.environment_id = ${scope.environment_id}
        and e.tenant_id = o.tenant_id and e.environment_id = o.environment_id
-       and o.occurred_at >= ${range.from} and o.occurred_at < ${range.to}
+       and ${
+         system_event_id == null
+           ? tx`o.occurred_at >= ${from!} and o.occurred_at < ${to!}`
+           : tx`o.id = ${system_event_id}`
+       }
        and o.occurred_at > now() - make_interval(days => ${PAYLOAD_DAYS})
        and o.delivered_at is not null
        and (e.event_types = '{}' or o.event_type = any(e.event_types))

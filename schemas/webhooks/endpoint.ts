@@ -89,9 +89,24 @@ export const WebhookAttemptSearch = searchSchemas({
 
 export const TestWebhookBody = z.object({ event_type: eventType.nullish() }).nullish();
 
+/** Notifications of a time range, or one by its id. */
 export const ReplayWebhooksBody = z
-  .object({ endpoint_id: id, from: time, to: time })
-  .refine(({ from, to }) => from < to, { path: ['to'], message: 'must be later than from' })
+  .object({
+    endpoint_id: id,
+    from: time.nullish(),
+    to: time.nullish(),
+    /** The notification: the `webhook-id` of its attempts. Instead of a time range. */
+    system_event_id: id.nullish(),
+  })
+  .refine(
+    ({ from, to, system_event_id }) =>
+      system_event_id == null ? from != null && to != null : from == null && to == null,
+    { path: ['from'], message: 'send from and to, or system_event_id' },
+  )
+  .refine(({ from, to }) => from == null || to == null || from < to, {
+    path: ['to'],
+    message: 'must be later than from',
+  })
   .meta({ id: 'ReplayWebhooks' });
 export type ReplayWebhooksBody = z.output<typeof ReplayWebhooksBody>;
 

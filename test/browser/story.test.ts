@@ -333,6 +333,15 @@ describeInBrowser('the console', (executable) => {
     expect(delivered.filter((id) => !again.includes(id))).toEqual([]);
     await page.reload();
     await cell(page, 'Attempts, newest first', '204').waitFor();
+
+    const before = receiver.received.length;
+    await hands.press(page.getByRole('button', { name: /^Details of attempt / }).first());
+    await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Send again' }));
+    await page.getByText('The notification is sent again').waitFor();
+    await deliverAll();
+    const once = receiver.received.slice(before).map(idOf);
+    expect(once).toHaveLength(1);
+    expect(delivered).toContain(once[0]);
   }
 
   const idOf = ({ headers }: Received): string => String(headers['webhook-id']);

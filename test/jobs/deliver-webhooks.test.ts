@@ -404,6 +404,30 @@ describe('an endpoint', () => {
     ).toEqual(['customer.created', 'customer.updated']);
   });
 
+  test('gets one notification again, and no other endpoint gets it', async () => {
+    const { id: endpoint_id } = await endpoint();
+    await endpoint();
+    await customer();
+    await deliver();
+    expect(idsOf()).toHaveLength(2);
+    const [system_event_id] = idsOf();
+    const again = await caller.post('/v1/webhooks/replay', { endpoint_id, system_event_id });
+    expect([again.status, again.body.count]).toEqual([202, 1]);
+    await deliver();
+    expect(idsOf()).toEqual([system_event_id, system_event_id, system_event_id]);
+
+    const test_ = await caller.post(`/v1/webhooks/endpoints/${endpoint_id}/test`, {});
+    for (const wrong of [
+      { system_event_id: test_.body.system_event_id },
+      { system_event_id, from: '2026-01-01T00:00:00Z', to: '2027-01-01T00:00:00Z' },
+      { from: '2026-01-01T00:00:00Z' },
+      {},
+    ])
+      expect((await caller.post('/v1/webhooks/replay', { endpoint_id, ...wrong })).status).toBe(
+        400,
+      );
+  });
+
   test('of another tenant is not found', async () => {
     const { id } = await endpoint();
     const other = await api.newCaller();

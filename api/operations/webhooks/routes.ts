@@ -173,7 +173,7 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/webhooks/replay',
-    summary: 'Send the notifications of a time range to an endpoint again',
+    summary: 'Send the notifications of a time range, or one, to an endpoint again',
     permission: 'webhook:write',
     body: ReplayWebhooksBody,
     status: 202,
@@ -183,6 +183,12 @@ export const webhookRoutes = [
         await getEndpoint(tx, call.scope, call.body.endpoint_id);
         const at = isoTime(call.deps.clock.now());
         const count = await replayNotifications(tx, call.scope, call.body, at, REPLAY_MAX);
+        const { system_event_id } = call.body;
+        if (count === 0 && system_event_id != null)
+          throw invalidOperation(
+            `${system_event_id} cannot be sent to this endpoint again: it is a test, it is older than ${PAYLOAD_DAYS} days, or the endpoint does not want its type.`,
+            'system_event_id',
+          );
         return { message: `${count} notifications will be sent again`, count };
       }),
   }),

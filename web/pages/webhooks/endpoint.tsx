@@ -1,29 +1,24 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as z from 'zod';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import { FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { useListState } from '../../ui/list-state.ts';
-import { Card, Page, Section } from '../../ui/page.tsx';
-import { EmptyState, Failure, Loaded } from '../../ui/query-state.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { Failure, Loaded } from '../../ui/query-state.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { Attempts } from './attempts.tsx';
 import { EndpointForm, type EndpointValues } from './endpoint-form.tsx';
 import { EndpointState } from './endpoint-state.tsx';
 
 type Endpoint = ApiRecord<'WebhookEndpoint'>;
-type Attempt = ApiRecord<'WebhookAttempt'>;
 
 /** One receiver: its state, every attempt with what was sent and answered, and sending again. */
 export function View() {
@@ -194,108 +189,4 @@ function Replay({ id, onDone }: { readonly id: string; readonly onDone: () => vo
       <TextField control={form.control} name="to" label="Last day" kind="date" isRequired />
     </Form>
   );
-}
-
-function Attempts({ id }: { readonly id: string }) {
-  const list = useListState({ event_type: '' });
-  const [shown, setShown] = useState<Attempt | null>(null);
-  const { limit, offset } = list.paging;
-  const { event_type } = list.filters;
-  const query = { limit, offset, ...(event_type === '' ? {} : { event_type }) };
-  const attempts = useQuery({
-    queryKey: ['webhook-endpoints', id, 'attempts', query],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.GET('/webhooks/endpoints/{id}/attempts', {
-          params: { path: { id }, query },
-          signal,
-        }),
-      ),
-    placeholderData: keepPreviousData,
-  });
-  const columns: readonly Column<Attempt>[] = [
-    { header: 'Time', cell: ({ created_at }) => <Time at={created_at} seconds /> },
-    { header: 'Event', cell: ({ event_type: type }) => <code>{type}</code> },
-    { header: 'Attempt', align: 'end', cell: ({ attempt }) => attempt },
-    { header: 'Response', cell: (attempt) => <Outcome of={attempt} /> },
-    { header: 'ms', align: 'end', wideOnly: true, cell: ({ duration_ms }) => duration_ms },
-    {
-      header: 'Details',
-      cell: (attempt) => (
-        <Button
-          small
-          aria-label={`Details of attempt ${attempt.attempt} of ${attempt.event_type}`}
-          onPress={() => setShown(attempt)}
-        >
-          Show
-        </Button>
-      ),
-    },
-  ];
-  return (
-    <Section title="Attempts">
-      <FilterBar>
-        <SearchFilter
-          label="Event type"
-          value={event_type}
-          onChange={(type) => list.setFilters({ event_type: type })}
-        />
-      </FilterBar>
-      <DataTable
-        label="Attempts, newest first"
-        columns={columns}
-        query={attempts}
-        list={list}
-        empty={
-          <EmptyState title="No attempt in the last 30 days">
-            “Send test” sends the newest notification as a test.
-          </EmptyState>
-        }
-      />
-      <Dialog
-        title={shown?.event_type ?? ''}
-        isOpen={shown !== null}
-        onClose={() => setShown(null)}
-        isWide
-      >
-        {shown === null ? null : (
-          <>
-            <Facts
-              of={[
-                ['Response', <Outcome key="outcome" of={shown} />],
-                ['Notification', shown.system_event_id],
-                ['Time', <Time key="at" at={shown.created_at} seconds />],
-              ]}
-            />
-            <CodeBlock label="Request headers" text={headersText(shown.request_headers)} />
-            <CodeBlock label="Request body" text={pretty(shown.request_body)} />
-            {shown.response_headers === null ? null : (
-              <CodeBlock label="Response headers" text={headersText(shown.response_headers)} />
-            )}
-            {shown.response_body === null ? null : (
-              <CodeBlock label="Response body" text={shown.response_body} />
-            )}
-          </>
-        )}
-      </Dialog>
-    </Section>
-  );
-}
-
-function Outcome({ of: { status_code: status, error } }: { readonly of: Attempt }) {
-  if (status === null) return <Badge tone="negative">{error ?? 'No answer'}</Badge>;
-  return <Badge tone={status < 300 ? 'positive' : 'negative'}>{status}</Badge>;
-}
-
-const headersText = (headers: Readonly<Record<string, string>>): string =>
-  Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n');
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
