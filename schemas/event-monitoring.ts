@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, instant, text, time } from './primitives.ts';
-import { choice, windowSize } from './usage-choices.ts';
+import { choice, eventText, windowSize } from './usage-choices.ts';
 
 /** Both times or neither; without them the last 24 hours. */
 export const MonitoringQuery = z
@@ -8,6 +8,8 @@ export const MonitoringQuery = z
     start_time: choice(time),
     end_time: choice(time),
     window_size: windowSize,
+    /** Only events of this customer. The lag stays the whole service's. */
+    external_customer_id: eventText.nullish(),
   })
   .refine(({ start_time, end_time }) => (start_time == null) === (end_time == null), {
     path: ['end_time'],

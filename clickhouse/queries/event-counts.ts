@@ -8,15 +8,21 @@ export interface EventCountQuestion {
   readonly end: number;
   /** Width of a step in seconds; 0: the whole range. */
   readonly step: number;
+  /** Only events of this customer. Absent means all. */
+  readonly external_customer_id?: string;
 }
 
 /** Of one copy: whether it is not the first of its id, whether a meter counts it, whether a meter rejected it. */
 export type EventOutcome = 'duplicate' | 'metered' | 'rejected';
 
 const SCOPE = 'tenant_id = {tenant_id:String} and environment_id = {environment_id:String}';
-const RANGE = `${SCOPE}
+const rangeOf = ({ external_customer_id }: EventCountQuestion): string => `${SCOPE}
          and timestamp >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
-         and timestamp < fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')`;
+         and timestamp < fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')${
+           external_customer_id === undefined
+             ? ''
+             : ' and external_customer_id = {external_customer_id:String}'
+         }`;
 
 const paramsOf = ({ start, end, ...query }: EventCountQuestion) => ({
   ...query,
@@ -42,7 +48,7 @@ export function acceptedCounts(query: EventCountQuestion): ClickHouseQuery {
         from (select toUInt32(if({step:UInt32} = 0, 0, intDiv(toUnixTimestamp(timestamp), {step:UInt32}) * {step:UInt32})) as slot,
                      groupBitmap(${GATHERED}) as copies, groupBitmapIf(${GATHERED}, not is_canonical) as behind
                 from events_raw_v1
-               where ${RANGE}
+               where ${rangeOf(query)}
                group by slot, partition)
        group by slot
        order by slot`,
@@ -60,7 +66,7 @@ export function meteredCount(query: EventCountQuestion): ClickHouseQuery {
       select sum(events)
         from (select groupBitmap(${GATHERED}) as events
                 from meter_usage_v1
-               where ${RANGE}
+               where ${rangeOf(query)}
                  and ${NOT_VOIDED}
                group by partition)`,
     params: paramsOf(query),
@@ -81,7 +87,7 @@ export function rejectedCount(query: EventCountQuestion): ClickHouseQuery {
       select sum(events)
         from (select groupBitmap(${GATHERED}) as events
                 from events_raw_v1
-               where ${RANGE}
+               where ${rangeOf(query)}
                  and ${REJECTED}
                group by partition)`,
     params: paramsOf(query),

@@ -9,8 +9,8 @@ import type { ApiDeps } from '../../deps.ts';
 const DEFAULT_RANGE_MS = 86_400_000;
 
 /**
- * Number of events of the environment by outcome, and how far the stream is behind the log. The lag is the
- * whole service's: all tenants share the partitions.
+ * Number of events of the environment, or of one customer, by outcome, and how far the stream is behind the log.
+ * The lag is the whole service's: all tenants share the partitions.
  */
 export async function monitorEvents(
   deps: ApiDeps,
@@ -20,7 +20,7 @@ export async function monitorEvents(
   const end_time = query.end_time ?? isoTime(deps.clock.now());
   const start_time = query.start_time ?? isoText(Date.parse(end_time) - DEFAULT_RANGE_MS);
   if (end_time <= start_time) throw invalidField('end_time', 'must be after start_time');
-  const { window_size } = query;
+  const { window_size, external_customer_id } = query;
   const [counts, lag] = await Promise.all([
     deps.eventReader.counts({
       ...scope,
@@ -28,6 +28,7 @@ export async function monitorEvents(
       end: Date.parse(end_time),
       // Every UTC window except the minute consists of whole quarter hours.
       step: window_size == null ? 0 : window_size === 'MINUTE' ? 60 : 900,
+      ...(external_customer_id == null ? {} : { external_customer_id }),
     }),
     readLag(deps),
   ]);

@@ -420,6 +420,32 @@ describe('event routes', () => {
       }
     });
 
+    test('200: the monitoring of one customer counts as many copies as the list has', async () => {
+      await catalogOf(world.api).meter({ type: 'SUM', field: 'v' }, { event_name: 'volume' });
+      const of = (id: string, customer: string, properties: object = { v: 1 }) =>
+        event(id, 'volume', {
+          timestamp: '2026-07-04T10:00:00Z',
+          external_customer_id: customer,
+          properties,
+        });
+      await send(of('w1', 'loud'), of('w2', 'loud', { v: 'many' }), of('w3', 'quiet'));
+      await send(of('w1', 'loud'));
+      const day = { start_time: '2026-07-04T00:00:00Z', end_time: '2026-07-05T00:00:00Z' };
+      const monitored = async (external_customer_id: string) => {
+        const query = new URLSearchParams({ ...day, window_size: 'DAY', external_customer_id });
+        return (await get(`/events/monitoring?${query}`)).body;
+      };
+      expect(await monitored('loud')).toMatchObject({
+        total_count: 3,
+        duplicate_count: 1,
+        metered_count: 1,
+        rejected_count: 1,
+        points: [{ timestamp: '2026-07-04T00:00:00.000Z', event_count: 3 }],
+      });
+      expect(await monitored('quiet')).toMatchObject({ total_count: 1, metered_count: 1 });
+      expect(await monitored('nobody')).toMatchObject({ total_count: 0, points: [] });
+    });
+
     test('200: the URL form', async () => {
       const url = `/events?external_customer_id=lister&start_time=2026-01-01T00:00:00Z&end_time=2026-02-01T00:00:00Z`;
       expect(ids((await get(`${url}&page_size=2`)).body)).toEqual(['l6', 'l5']);

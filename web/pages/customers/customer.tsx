@@ -17,6 +17,7 @@ import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Invoices, Payments, Subscriptions, Wallets } from './customer-lists.tsx';
+import { EventVolume } from './event-volume.tsx';
 import { Entitlements } from './entitlements.tsx';
 import { PortalLink } from './portal-link.tsx';
 import { UsageChart } from './usage-chart.tsx';
@@ -106,7 +107,14 @@ function Content({ customer }: { readonly customer: Customer }) {
         {
           id: 'timeline',
           label: 'Timeline',
-          content: () => <Timeline of={{ customer_id: id }} zone={zone} />,
+          content: () => (
+            <Stack>
+              <EventVolume externalId={customer.external_id} />
+              <Section title="Changes, notifications and invoices">
+                <Timeline of={{ customer_id: id }} zone={zone} />
+              </Section>
+            </Stack>
+          ),
         },
       ]}
     />
