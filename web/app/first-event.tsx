@@ -3,8 +3,9 @@ import { answerOf, api } from '../client/api.ts';
 import { Button } from '../ui/button.tsx';
 import { CodeBlock } from '../ui/code-block.tsx';
 import { Failure, Loaded } from '../ui/query-state.tsx';
-import { countedBy, exampleFor, type ExampleEvent } from './example-event.ts';
+import { countedBy, exampleFor } from './example-event.ts';
 import { Allowed, useMay } from './person.tsx';
+import { postCommand } from './shell-command.ts';
 
 const EVENT_ID = 'first-event';
 const KEY_NAME = 'First event';
@@ -45,7 +46,7 @@ export function FirstEvent() {
           <p>Paste this command into a terminal. The event appears here by itself.</p>
           <CodeBlock
             label="Command"
-            text={commandFor(event, key.data?.api_key ?? 'YOUR_API_KEY')}
+            text={postCommand('/events', event, key.data?.api_key ?? 'YOUR_API_KEY')}
           />
           {key.data === undefined ? (
             <Allowed to="secret:write">
@@ -68,13 +69,3 @@ export function FirstEvent() {
     </Loaded>
   );
 }
-
-const commandFor = (event: ExampleEvent, key: string): string =>
-  [
-    `curl -X POST ${location.origin}/v1/events \\`,
-    `  -H 'x-api-key: ${key}' -H 'content-type: application/json' \\`,
-    `  -d ${quoted(JSON.stringify(event))}`,
-  ].join('\n');
-
-/** One word of a shell: a name in it must not end the quotes. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -15,6 +15,12 @@ export interface UsageQuestion {
   readonly end: string;
   readonly external_customer_ids: readonly string[];
   readonly filter_values: Readonly<Record<string, string[]>>;
+  /** Events that another price of the subscription bills. */
+  readonly excluded_filter_values?: readonly Readonly<Record<string, string[]>>[];
+  readonly excluded_during?: readonly unknown[];
+  readonly group_by?: readonly string[];
+  readonly window?: unknown;
+  readonly by_time?: boolean;
 }
 
 const PAGE = 20;

@@ -8,6 +8,7 @@ import { Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import type { Explanation } from '../../../schemas/explanation.ts';
 import { deductionNames } from '../../app/billing/deduction-names.ts';
+import { CountAgain } from './count-again.tsx';
 import { LineEvents, type UsageQuestion } from './line-events.tsx';
 
 /** Wallets of a customer whose names are read. */
@@ -84,11 +85,16 @@ function Why({
             <ExplainedLater explanation={explanation as Explanation} zone={zone} names={names} />
           )}
           {line.meter_id === null || usage_queries.length === 0 ? null : (
-            <LineEvents
-              meterId={line.meter_id}
-              question={usage_queries[0] as UsageQuestion}
-              zone={zone}
-            />
+            <>
+              {usage_queries.length > 1 ? null : (
+                <CountAgain meterId={line.meter_id} question={usage_queries[0] as UsageQuestion} />
+              )}
+              <LineEvents
+                meterId={line.meter_id}
+                question={usage_queries[0] as UsageQuestion}
+                zone={zone}
+              />
+            </>
           )}
         </Stack>
       )}

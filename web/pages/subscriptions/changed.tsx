@@ -1,9 +1,10 @@
 import { PreviewedInvoice } from '../../app/billing/invoice-preview.tsx';
 import type { ApiRecord } from '../../client/api.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Stack } from '../../ui/page.tsx';
 
-/** What a change charges or credits, before it is made. */
+/** What a change charges or credits, before it is made: as invoices, and as the API answers it. */
 export function Changed({
   resources,
   currency,
@@ -11,10 +12,11 @@ export function Changed({
   readonly resources: ApiRecord<'ChangedResources'>;
   readonly currency: string;
 }) {
-  if (resources.invoices.length === 0)
-    return <p>Nothing is charged or credited now; the change shows on the next invoice.</p>;
   return (
     <Stack>
+      {resources.invoices.length === 0 ? (
+        <p>Nothing is charged or credited now; the change shows on the next invoice.</p>
+      ) : null}
       {resources.invoices.map((settlement, index) => (
         <div key={index}>
           <p>
@@ -26,6 +28,10 @@ export function Changed({
           {settlement.invoice === null ? null : <PreviewedInvoice invoice={settlement.invoice} />}
         </div>
       ))}
+      <details>
+        <summary>As JSON</summary>
+        <CodeBlock label="Change as JSON" text={JSON.stringify(resources, null, 2)} />
+      </details>
     </Stack>
   );
 }
