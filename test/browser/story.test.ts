@@ -404,7 +404,7 @@ describeInBrowser('the console', (executable) => {
     await hands.write(page.getByLabel('Name', { exact: true }), 'Acme Inc');
     await hands.write(page.getByLabel('External id', { exact: true }), 'acme');
     await hands.write(page.getByLabel('Time zone'), 'UTC');
-    await hands.choose(page.getByLabel('Test clock'), 'October, now');
+    await hands.choose(page.getByRole('combobox', { name: 'Test clock' }), 'October, now');
     await hands.press(page.getByRole('button', { name: 'Create customer' }));
     await page.getByRole('heading', { level: 1, name: 'Acme Inc' }).waitFor();
   }
