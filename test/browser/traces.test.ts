@@ -57,6 +57,27 @@ describeInBrowser('traces', (executable) => {
       await cell(page, 'Events by day (UTC), table', '4').waitFor();
     }));
 
+  test('a new version of a price says what running subscriptions would pay', () =>
+    onPage(`/plans/${shown.records.get('/plans/$id')!}`, async (page) => {
+      const { api } = shown.world;
+      const { prices } = (await api.get(`/v1/plans/${shown.records.get('/plans/$id')!}`)).body;
+      const fixed = prices.find(({ type }: { type: string }) => type === 'FIXED');
+      await page
+        .getByRole('row')
+        .filter({ hasText: '$49.00' })
+        .getByRole('button', { name: /^New version of/ })
+        .click();
+      const dialog = page.getByRole('dialog');
+      const effect = dialog.getByRole('region', { name: 'Effect on running subscriptions' });
+      await effect.getByText('$0.00').waitFor();
+      await dialog.getByLabel('Amount in USD').fill('60');
+      await effect.getByText('$11.00').waitFor();
+      const { body } = await api.post(`/v1/prices/${fixed.id}/preview`, { amount: '60' });
+      expect(body).toMatchObject({ subscriptions: 1, amount_now: '49', difference: '11' });
+      await dialog.getByLabel('Amount in USD').fill('many');
+      await dialog.getByText('Complete the amounts').waitFor();
+    }));
+
   test('an event that came after its invoice is late, until a settlement charges it', async () => {
     const { world } = shown;
     const { api } = world;

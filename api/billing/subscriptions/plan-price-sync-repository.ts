@@ -7,7 +7,12 @@ import {
 } from '../../../postgres/client.ts';
 import { columnList } from '../../../postgres/parameters.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { SUBSCRIPTION_COLUMNS, type SubscriptionRow } from '../../../schemas/subscription.ts';
+import {
+  LINE_ITEM_COLUMNS,
+  SUBSCRIPTION_COLUMNS,
+  type LineItemRow,
+  type SubscriptionRow,
+} from '../../../schemas/subscription.ts';
 
 /** States of subscriptions whose prices follow their plan. */
 export const LIVE = ['active', 'trialing', 'draft', 'incomplete', 'paused'];
@@ -41,6 +46,48 @@ export async function syncableSubscriptions(
      order by id
      limit ${page.limit}`;
   return rows.map(({ id }) => id);
+}
+
+/** Lines of the plan's running subscriptions on any version of a price that last beyond the instant, by id. */
+export function linesOfPrice(
+  db: Db,
+  scope: Scope,
+  price: { readonly plan_id: string; readonly parent_price_id: string },
+  after: string,
+  limit: number,
+): Promise<LineItemRow[]> {
+  return db<LineItemRow[]>`
+    select ${columnList(db, LINE_ITEM_COLUMNS)} from subscription_line_items
+     where ${inScope(db, scope)} and status = 'published'
+       and price_id in (select id from prices
+                         where ${inScope(db, scope)} and parent_price_id = ${price.parent_price_id})
+       and subscription_id in (select id from subscriptions
+                                where ${syncable(db, scope, price.plan_id)})
+       and (end_date is null or end_date > ${after})
+     order by id limit ${limit}`;
+}
+
+/**
+ * The quantity that the last final invoice of each line was rated with. Missing for a line without one, and for one
+ * whose windows or groups were rated separately.
+ */
+export async function lastRatedQuantities(
+  db: Db,
+  scope: Scope,
+  lineIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db<{ id: string; quantity: string | null }[]>`
+    select id, case when jsonb_array_length(step -> 'ratings') = 1 and step ->> 'omitted' is null
+                    then step #>> '{ratings,0,quantity}' end as quantity
+      from (select distinct on (l.subscription_line_item_id) l.subscription_line_item_id as id,
+                   jsonb_path_query_first(l.explanation, '$.steps[*] ? (@.step == "rate")') as step
+              from invoice_line_items l
+              join invoices i on i.id = l.invoice_id and ${inScope(db, scope, 'i')}
+             where ${inScope(db, scope, 'l')} and l.holds_slot and l.kind = 'base'
+               and l.subscription_line_item_id = any(${lineIds as string[]}::text[])
+               and i.invoice_status = 'FINALIZED'
+             order by l.subscription_line_item_id, l.period_start desc) last`;
+  return new Map(rows.flatMap(({ id, quantity }) => (quantity === null ? [] : [[id, quantity]])));
 }
 
 /** Start of the oldest period that is not finalized: nothing before it changes. */

@@ -181,6 +181,10 @@ function syncedLine(line: BilledLine, planPrices: readonly PriceRow[]): SyncedLi
     : { id, price_id: same.id, parent_price_id, entity_type, end_date };
 }
 
+/** Whether a sync moves the line to the newest version of its price. */
+export const followsPlan = (line: BilledLine, planPrices: readonly PriceRow[]): boolean =>
+  syncedLine(line, planPrices).entity_type === 'plan';
+
 /** No two lines may rate the same usage at the same time (billing 3.2). */
 function refuseOverlaps(
   lines: readonly BilledLine[],

@@ -27,25 +27,38 @@ export async function updatePrice(
   // Locks the group before its member, as archiving a group does, to avoid a deadlock.
   if (body.group_id) await assertPriceGroup(tx, scope, body.group_id);
   const price = await lockPrice(tx, scope, id);
-  const plan = planPriceEdit(price, pricingEdit(body), isoTime(deps.clock.now()));
+  const plan = await planVersion(tx, scope, price, body, isoTime(deps.clock.now()));
   const text = { ...textChanges(price, body), display_name: await nameOf(tx, scope, price, body) };
   if (plan.kind === 'in_place')
     return await updatePriceRow(tx, scope, id, { ...text, ...changed(deps, caller) });
 
-  const unit = await keptUnit(tx, scope, price);
-  const terms = await inFieldsOfUpdate(async () => {
-    await getReferences(tx, scope, plan.definition, null, unit);
-    return priceTerms(plan.definition, unit, await currencyByCode(tx, scope, price.currency));
-  });
   await updatePriceRow(tx, scope, id, { end_date: plan.effective_from, ...changed(deps, caller) });
   return await insertPrice(tx, {
     ...newRecord(deps, caller, 'price'),
-    ...terms,
+    ...plan.terms,
     entity_type: price.entity_type,
     entity_id: price.entity_id,
     parent_price_id: plan.parent_price_id,
     ...text,
   });
+}
+
+/** What an update makes of the price: the checked terms of its next version, or a change in place (billing 2.7). */
+export async function planVersion(
+  tx: Transaction,
+  scope: Scope,
+  price: PriceRow,
+  body: UpdatePriceBody,
+  at: string,
+) {
+  const plan = planPriceEdit(price, pricingEdit(body), at);
+  if (plan.kind === 'in_place') return plan;
+  const unit = await keptUnit(tx, scope, price);
+  const terms = await inFieldsOfUpdate(async () => {
+    await getReferences(tx, scope, plan.definition, null, unit);
+    return priceTerms(plan.definition, unit, await currencyByCode(tx, scope, price.currency));
+  });
+  return { ...plan, terms };
 }
 
 /** The terms in the request. The bucket is the only term that can be cleared. */

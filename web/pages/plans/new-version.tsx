@@ -2,11 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFieldArray, useWatch } from 'react-hook-form';
 import * as z from 'zod';
+import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { FieldRow, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { formatDecimal, formatMoney } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
+import { VersionEffect } from './version-effect.tsx';
 
 const DECIMAL = /^\d{1,20}(\.\d{1,18})?$/;
 const decimalText = z.string().trim().regex(DECIMAL, 'must be a number, for example 0.05');
@@ -18,6 +20,8 @@ const Body = z.object({
   ),
   day: z.iso.date('choose a day').or(z.literal('')),
 });
+
+type Values = z.infer<typeof Body>;
 
 /** Other amounts for a price from a day on. The version before ends there; invoices of earlier days stay. */
 export function NewVersion({
@@ -31,7 +35,8 @@ export function NewVersion({
   const isTiered = price.billing_model === 'TIERED';
   const tiers = price.tiers ?? [];
   const currency = price.currency.toUpperCase();
-  const form = useApiForm(isTiered ? Body : Body.extend({ amount: decimalText }), {
+  const schema = isTiered ? Body : Body.extend({ amount: decimalText });
+  const form = useApiForm(schema, {
     amount: price.amount,
     tiers: tiers.map(({ unit_amount, flat_amount }) => ({
       unit_amount,
@@ -42,28 +47,31 @@ export function NewVersion({
   const { control } = form;
   const { fields } = useFieldArray({ control, name: 'tiers' });
   const [today] = useState(() => new Date().toISOString().slice(0, 10));
-  const day = useWatch({ control, name: 'day' });
+  const values = useWatch({ control }) as Values;
+  const { day } = values;
+  const bodyOf = (given: Values) => ({
+    ...(isTiered
+      ? {
+          tiers: given.tiers.map(({ unit_amount, flat_amount }, index) => ({
+            up_to: tiers[index]!.up_to,
+            unit_amount: unit_amount.trim(),
+            ...(flat_amount === '' ? {} : { flat_amount: flat_amount.trim() }),
+          })),
+        }
+      : { amount: given.amount.trim() }),
+    ...(given.day === '' ? {} : { effective_from: `${given.day}T00:00:00Z` }),
+  });
+  const isValid = schema.safeParse(values).success;
   return (
     <Form
       form={form}
       isWide
       submit="Create version"
-      onSubmit={async (values) => {
+      onSubmit={async (given) => {
         await answerOf(
           api.PUT('/prices/{id}', {
             params: { path: { id: price.id } },
-            body: {
-              ...(isTiered
-                ? {
-                    tiers: values.tiers.map(({ unit_amount, flat_amount }, index) => ({
-                      up_to: tiers[index]!.up_to,
-                      unit_amount: unit_amount.trim(),
-                      ...(flat_amount === '' ? {} : { flat_amount: flat_amount.trim() }),
-                    })),
-                  }
-                : { amount: values.amount.trim() }),
-              ...(values.day === '' ? {} : { effective_from: `${values.day}T00:00:00Z` }),
-            } as never,
+            body: bodyOf(given) as never,
           }),
         );
         notify('Version created');
@@ -112,6 +120,9 @@ export function NewVersion({
           : 'Subscriptions that begin before this day get the current version, and the new version from this day on.'}{' '}
         Existing subscriptions keep their prices until you update them on the plan.
       </p>
+      <Allowed to="subscription:read">
+        <VersionEffect priceId={price.id} body={isValid ? bodyOf(values) : null} />
+      </Allowed>
     </Form>
   );
 }
