@@ -108,18 +108,26 @@ async function refundsOfProduct(): Promise<number[]> {
 
 async function compareWallets(company: Company, when: string, differ: Differ): Promise<void> {
   const rows = await world.api.pool<
-    { id: string; customer_id: string; wallet_type: string; balance: string }[]
+    { id: string; customer_id: string; currency: string; wallet_type: string; balance: string }[]
   >`
-    select id, customer_id, wallet_type, credit_balance as balance from wallets where wallet_status in ('active', 'frozen')`;
+    select id, customer_id, currency, wallet_type, balance from wallets where wallet_status in ('active', 'frozen')`;
   for (const customer of company.ledger.customers) {
-    const of = (type: string) =>
-      rows.find((row) => row.customer_id === customer.id && row.wallet_type === type);
+    const of = (type: string, currency = 'usd') =>
+      rows.find(
+        (row) =>
+          row.customer_id === customer.id && row.wallet_type === type && row.currency === currency,
+      );
     const prepaid = of('PRE_PAID');
     customer.wallet_id = prepaid?.id ?? null;
     differ(
       `${when}: credits of ${customer.id}`,
       { credits: money2(prepaid?.balance) },
       { credits: Math.round(customer.book.balance) },
+    );
+    differ(
+      `${when}: euros of ${customer.id}`,
+      { credits: money2(of('PRE_PAID', 'eur')?.balance) },
+      { credits: Math.round(customer.euros.balance) },
     );
     if (customer.postpaid !== null)
       differ(
@@ -150,8 +158,10 @@ async function compareBank(company: Company, when: string, differ: Differ): Prom
  */
 async function revenueAgrees(company: Company, rows: readonly any[]): Promise<void> {
   const invoices = rows.filter(
-    ({ id, invoice_status }) =>
-      invoice_status === 'FINALIZED' && company.ledger.invoices.get(id)?.purchase == null,
+    ({ id, currency, invoice_status }) =>
+      invoice_status === 'FINALIZED' &&
+      currency === 'usd' &&
+      company.ledger.invoices.get(id)?.purchase == null,
   );
   const byDay = new Map<string, number>();
   for (const {

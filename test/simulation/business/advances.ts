@@ -37,10 +37,10 @@ export class Advances {
     for (const row of this.#rows) if (row.invoice === from) row.invoice = to;
   }
 
-  /** An edit of the invoice leaves its fees with this amount. */
+  /** An edit of the invoice changes its fees by this amount. */
   edit(invoice: Invoice, amount: number): void {
-    for (const row of this.#rows)
-      if (row.invoice === invoice && row.amount > 0) row.amount = amount;
+    const charge = this.#rows.findLast((row) => row.invoice === invoice && row.amount >= 0);
+    if (charge !== undefined) charge.amount += amount;
   }
 
   /** A credit note credits a part of the invoice's fees; negative: it is void. */

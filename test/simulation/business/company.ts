@@ -10,6 +10,15 @@ import { PLANS, type PlanTerms } from './plans.ts';
 import { TAXES } from './taxes.ts';
 import { WalletBook } from './wallet-book.ts';
 
+/** What one credit is worth and costs, in dollars; exact in binary numbers (the price in whole cents a tenth). */
+const WALLET_RATES = [
+  { rate: 1, price: 1 },
+  { rate: 1, price: 1 },
+  { rate: 0.5, price: 0.4 },
+  { rate: 4, price: 5 },
+  { rate: 0.25, price: 0.3 },
+] as const;
+
 /** Customers whose commands run at once: beyond that the two cores are busy. */
 const AT_ONCE = 5;
 /** Share of the customers whose commands of a month lose their connections to Postgres in the middle. */
@@ -82,7 +91,7 @@ export class Company {
     const taxes = TAXES[index % TAXES.length]!;
     const { id, external_id } = await catalog.customer({
       test_clock_id: this.#clock.id,
-      ...(taxes.length === 0 ? {} : { tax_rate_overrides: taxes.map(taxOverride) }),
+      ...(taxes.length === 0 ? {} : { tax_rate_overrides: taxes.map((tax) => taxOverride(tax)) }),
     });
     const card = index % 3 === 0 ? null : index % 7 === 1 ? 'decline' : 'success';
     if (card !== null)
@@ -92,15 +101,18 @@ export class Company {
     const wallet = async (wallet_type: string, more: object) =>
       (await api.post('/v1/wallets', { customer_id: id, currency: 'usd', wallet_type, ...more }))
         .body;
-    const book = new WalletBook(index % 4 === 2);
+    const rates = WALLET_RATES[index % WALLET_RATES.length]!;
+    const book = new WalletBook({ paysAll: index % 4 === 2, ...(index % 2 === 0 ? rates : {}) });
     const hasWallet = index % 2 === 0;
     const prepaid = hasWallet
       ? await wallet('PRE_PAID', {
           initial_credits_to_load: '40',
+          conversion_rate: String(rates.rate),
+          topup_conversion_rate: String(rates.price),
           ...(book.paysAll ? { config: { allowed_price_types: ['ALL'] } } : {}),
         })
       : null;
-    if (hasWallet) book.credit(4_000);
+    if (hasWallet) book.credit(4_000 * rates.rate);
     const postpaid =
       index % 4 === 1
         ? {
@@ -110,7 +122,7 @@ export class Company {
         : null;
     postpaid?.book.credit(30_000);
     const customer: Customer = {
-      id, external_id, card, book, postpaid, wallet_id: prepaid?.id ?? null, subscriptions: [], usage: [],
+      id, external_id, card, book, euros: new WalletBook(), postpaid, wallet_id: prepaid?.id ?? null, subscriptions: [], usage: [],
       taxes, exemptions: [],
     }; // prettier-ignore
     this.ledger.customers.push(customer);

@@ -9,7 +9,8 @@ const REASONS = [
 export async function topUp(desk: Desk): Promise<void> {
   const { customer, ledger, random } = desk;
   if (customer.wallet_id === null) return;
-  const credits = 100 + random.below(9_900);
+  // Whole tenths have whole cents at every rate.
+  const credits = 10 * (10 + random.below(990));
   const reason = random.pick(REASONS);
   const isInvoiced = reason === 'PURCHASED_CREDIT_INVOICED';
   const month = `${monthsLater(desk.now, 1 + random.below(3)).slice(0, 8)}15T12:00:00.000Z`;
@@ -22,8 +23,10 @@ export async function topUp(desk: Desk): Promise<void> {
     ...(priority === null || isInvoiced ? {} : { priority }),
   });
   if (body === null) return;
-  if (!isInvoiced) customer.book.credit(credits, { expiry, priority });
-  else ledger.sell(ledger.invoiceOf(body.invoice_id, customer), credits, desk.now);
+  const { rate, price } = customer.book;
+  if (!isInvoiced) return customer.book.credit(credits * rate, { expiry, priority });
+  const invoice = ledger.invoiceOf(body.invoice_id, customer);
+  ledger.sell(invoice, credits * rate, Math.round(credits * price), desk.now);
 }
 
 export async function debit(desk: Desk): Promise<void> {
@@ -35,5 +38,5 @@ export async function debit(desk: Desk): Promise<void> {
     transaction_reason: 'MANUAL_BALANCE_DEBIT',
     idempotency_key: `debit-${desk.name}-${desk.commands}`,
   });
-  if (body !== null) customer.book.debit(credits, desk.now);
+  if (body !== null) customer.book.debit(credits * customer.book.rate, desk.now);
 }

@@ -1,29 +1,33 @@
 import { cents, money } from './cents.ts';
 import type { Desk } from './desk.ts';
 import { assertNotCharged } from './late-usage.ts';
-import { isExempt, type Invoice } from './records.ts';
+import { isExempt, type Currency, type Invoice } from './records.ts';
 import { isCreditable, noteTypeOf, taxLeft, type NoteLine } from './notes.ts';
-import { TAXES } from './taxes.ts';
+import { TAXES, type TaxTerms } from './taxes.ts';
 
 /** Sells work; the invoice names its own taxes (billing 17.1). */
 export async function oneOff(desk: Desk): Promise<void> {
   const { customer, ledger, random } = desk;
   const amounts = [1 + random.below(20_000), 1 + random.below(999)];
   const taxes = random.pick(TAXES);
+  const currency = random.pick(CURRENCIES);
   const body = await desk.command('one-off invoice', '/invoices', {
-    ...oneOffOf(customer.id, amounts),
-    tax_rate_overrides: taxes.map(taxOverride),
+    ...oneOffOf(customer.id, currency, amounts),
+    tax_rate_overrides: taxes.map((tax) => taxOverride(tax, currency)),
   });
   if (body === null) return;
-  const invoice = ledger.invoiceOf(body.id, customer);
+  const invoice = ledger.invoiceOf(body.id, customer, currency);
   const net = amounts[0]! + amounts[1]!;
   ledger.issue(invoice, { usage: 0, net, taxes: isExempt(customer) ? [] : taxes }, desk.now);
 }
 
-export const oneOffOf = (customer_id: string, amounts: readonly number[]) => ({
+/** Most work is sold in the currency of the plans. */
+export const CURRENCIES = ['usd', 'usd', 'usd', 'eur'] as const;
+
+export const oneOffOf = (customer_id: string, currency: Currency, amounts: readonly number[]) => ({
   customer_id,
   invoice_type: 'ONE_OFF',
-  currency: 'usd',
+  currency,
   line_items: amounts.map((amount, index) => ({
     display_name: `Work ${index}`,
     amount: money(amount),
@@ -31,10 +35,10 @@ export const oneOffOf = (customer_id: string, amounts: readonly number[]) => ({
   })),
 });
 
-export const taxOverride = ({ code, isInclusive }: (typeof TAXES)[number][number]) => ({
+export const taxOverride = ({ code, isInclusive }: TaxTerms, currency: Currency = 'usd') => ({
   tax_rate_code: code,
   auto_apply: true,
-  currency: 'usd',
+  currency,
   tax_behavior: isInclusive ? 'inclusive' : 'exclusive',
 });
 
@@ -155,7 +159,9 @@ export async function edit(desk: Desk, row: any): Promise<void> {
   const usage = sum(({ price_type }) => price_type === 'USAGE');
   await issueDraft(desk, id);
   drafted.isWritten = true;
-  ledger.advances.edit(drafted, sum(isFee));
+  const before = row.line_items.filter(isFee);
+  const fees = before.reduce((total: number, { amount }: any) => total + cents(amount), 0);
+  ledger.advances.edit(drafted, sum(isFee) - fees);
   const taxes = ledger.taxesOfEdit(invoice, row);
   ledger.issue(drafted, { usage, net: sum(() => true), taxes }, desk.now, row.period_end);
 }

@@ -1,7 +1,8 @@
 import { Advances } from './advances.ts';
 import { expectedCharge, monthsLater, termsOfPeriod } from './expected-charge.ts';
 import type { PlanTerms } from './plans.ts';
-import { isExempt, type Asked, type Customer, type Invoice, type Payment } from './records.ts';
+import { bookOf, isExempt } from './records.ts';
+import type { Asked, Currency, Customer, Invoice, Payment } from './records.ts';
 import { WalletBook } from './wallet-book.ts';
 import { taxesOn, UNTAXED, type TaxTerms } from './taxes.ts';
 
@@ -22,11 +23,11 @@ export class Ledger {
   #cycles: readonly any[] = [];
 
   /** The invoice, new if it is unknown. */
-  invoiceOf(id: string, customer: Customer): Invoice {
+  invoiceOf(id: string, customer: Customer, currency: Currency = 'usd'): Invoice {
     const found = this.invoices.get(id);
     if (found !== undefined) return found;
     const made: Invoice = {
-      id, customer, total: null, net: 0, usage: 0, taxes: [], ...UNTAXED, prepaid: 0, taken: [], adjusted: 0,
+      id, customer, currency, total: null, net: 0, usage: 0, taxes: [], ...UNTAXED, prepaid: 0, taken: [], adjusted: 0,
       credited: new Map(), rows: new Map(), settlements: [], isWritten: false, isVoid: false, isArchived: false, purchase: null,
     }; // prettier-ignore
     this.invoices.set(id, made);
@@ -127,21 +128,22 @@ export class Ledger {
   issue(mine: Invoice, { usage, net, taxes }: Asked, at: string, ownEnd?: string): void {
     const { customer } = mine;
     const open = this.#openPeriods(customer.id, at);
-    customer.book.expire(at, open);
+    const book = bookOf(mine);
+    book.expire(at, open);
     if (ownEnd !== undefined) open.push(ownEnd);
     const { inclusive, exclusive } = taxesOn(net, taxes);
-    const payable = customer.book.paysAll ? net : usage;
-    const prepaid = Math.min(wholeCents(customer.book.spendable(at, open)), payable);
-    const taken = customer.book.debit(prepaid, at, open);
+    const payable = book.paysAll ? net : usage;
+    const prepaid = Math.min(wholeCents(book.spendable(at, open)), payable);
+    const taken = book.debit(prepaid, at, open);
     const total = net - prepaid + exclusive;
     Object.assign(mine, { usage, net, taxes, inclusive, exclusive, prepaid, taken, total });
   }
 
   /** A draft takes the place of the invoice, with its payments; the credits that paid it go back (money 9.15). */
   replace(invoice: Invoice, id: string, at: string): Invoice {
-    const draft = this.invoiceOf(id, invoice.customer);
+    const draft = this.invoiceOf(id, invoice.customer, invoice.currency);
     invoice.isVoid = true;
-    invoice.customer.book.giveBack(invoice.taken, at);
+    bookOf(invoice).giveBack(invoice.taken, at);
     for (const payment of this.paymentsOf(invoice)) payment.invoice_id = id;
     this.advances.move(invoice, draft);
     return draft;
@@ -150,7 +152,7 @@ export class Ledger {
   /** The credits of a plan for one month. */
   grant(customer: Customer, plan: PlanTerms, at: string, credits = plan.credits * 100): void {
     this.expire(customer, at);
-    customer.book.credit(credits, {
+    customer.book.credit(credits * customer.book.rate, {
       expiry: new Date(Date.parse(at) + 40 * 86_400_000).toISOString(),
     });
   }
@@ -213,10 +215,10 @@ export class Ledger {
     this.#completePurchase(invoice, at);
   }
 
-  /** The invoice sells credits for as many cents. */
-  sell(invoice: Invoice, credits: number, at: string): void {
-    invoice.total = credits;
-    invoice.net = credits;
+  /** The invoice sells credits that are worth as many cents, at a price. */
+  sell(invoice: Invoice, credits: number, price: number, at: string): void {
+    invoice.total = price;
+    invoice.net = price;
     invoice.purchase = { credits, book: invoice.customer.book, state: 'unpaid' };
     this.#completePurchase(invoice, at);
   }
@@ -242,7 +244,7 @@ export class Ledger {
   backToWallet(payment: Payment, amount: number, customer: Customer): void {
     payment.refunded += amount;
     if (payment.kind === 'credits') customer.postpaid!.book.credit(amount);
-    else customer.book.credit(amount);
+    else bookOf(this.invoices.get(payment.invoice_id)!).credit(amount);
   }
 
   /** Returns money of an invoice, from the newest payment on; credits go back to their own wallet. */
@@ -263,18 +265,18 @@ export class Ledger {
       }
     }
     if (left > 0) throw new Error(`returned more than was paid for ${invoice.id}`);
-    if (toWallet > 0) invoice.customer.book.credit(toWallet);
+    if (toWallet > 0) bookOf(invoice).credit(toWallet);
   }
 
   /** A voided invoice: credits that it sold are taken out, money and credits that paid it go back. */
   void(invoice: Invoice, isToSource: boolean, at: string): void {
-    const { customer, purchase } = invoice;
+    const { purchase } = invoice;
     invoice.isVoid = true;
     if (purchase?.state === 'done' && !purchase.book.recall(invoice.id, purchase.credits))
       throw new Error(`the purchase of ${invoice.id} was voided though its credits are spent`);
     const back = this.paid(invoice) - this.refunded(invoice);
     if (back > 0) this.returnMoney(invoice, back, isToSource);
-    customer.book.giveBack(invoice.taken, at);
+    bookOf(invoice).giveBack(invoice.taken, at);
   }
 }
 

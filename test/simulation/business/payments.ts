@@ -13,7 +13,8 @@ export async function pay(desk: Desk, row: any): Promise<void> {
   const due = cents(row.amount_remaining);
   const isWhole = random.chance(0.6) || invoice.purchase !== null;
   const amount = isWhole ? due : 1 + random.below(due);
-  const sent = { destination_type: 'INVOICE', destination_id: row.id, currency: 'usd' };
+  const { currency } = invoice;
+  const sent = { destination_type: 'INVOICE', destination_id: row.id, currency };
   const choice = random.below(10);
   if (choice < 3) {
     const over = random.chance(0.1) ? 500 : 0;
@@ -26,6 +27,8 @@ export async function pay(desk: Desk, row: any): Promise<void> {
     const body = await desk.command('pay with credits', '/payments', {
       ...sent, payment_method_type: 'CREDITS', payment_method_id: customer.postpaid.id, amount: money(amount),
     }); // prettier-ignore
+    if (body !== null && currency !== 'usd')
+      throw new Error(`dollars paid ${row.id} in ${currency}`);
     if (body?.payment_status === 'SUCCEEDED') {
       customer.postpaid.book.debit(amount, desk.now);
       ledger.pay(invoice, body.id, amount, 'credits', desk.now);

@@ -2,6 +2,9 @@ import type { Subscription, Use } from './expected-charge.ts';
 import type { TaxTerms } from './taxes.ts';
 import type { Taken, WalletBook } from './wallet-book.ts';
 
+/** Plans are sold in dollars, other work in both. */
+export type Currency = 'usd' | 'eur';
+
 export interface Payment {
   readonly id: string;
   /** The replacement's after the invoice was replaced. */
@@ -32,6 +35,7 @@ export interface Purchase {
 export interface Invoice {
   readonly id: string;
   readonly customer: Customer;
+  readonly currency: Currency;
   /** Null until it is finalized. */
   total: number | null;
   /** Rows before prepaid credits and exclusive taxes, and those of usage among them. */
@@ -61,8 +65,10 @@ export interface Customer {
   readonly id: string;
   readonly external_id: string;
   readonly card: string | null;
-  /** The prepaid wallet that is not closed. */
+  /** The prepaid wallet of dollars that is not closed. */
   book: WalletBook;
+  /** The prepaid wallet of euros, made when the first of them return. */
+  readonly euros: WalletBook;
   readonly postpaid: { readonly id: string; readonly book: WalletBook } | null;
   wallet_id: string | null;
   readonly subscriptions: Subscription[];
@@ -71,6 +77,10 @@ export interface Customer {
   /** Whether the customer pays no taxes, from which time on; the newest is last. */
   readonly exemptions: { readonly from: string; readonly isExempt: boolean }[];
 }
+
+/** The prepaid wallet that an invoice takes credits from, and that its money returns to. */
+export const bookOf = ({ customer, currency }: Invoice): WalletBook =>
+  currency === 'usd' ? customer.book : customer.euros;
 
 export const isExempt = ({ exemptions }: Customer): boolean => exemptions.at(-1)?.isExempt === true;
 

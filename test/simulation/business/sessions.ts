@@ -1,7 +1,7 @@
 import { cents, money } from './cents.ts';
 import type { Desk } from './desk.ts';
 import { subscriptionOf } from './expected-charge.ts';
-import { oneOffOf, taxOverride } from './invoices.ts';
+import { CURRENCIES, oneOffOf, taxOverride } from './invoices.ts';
 import { isExempt, type Asked, type Invoice } from './records.ts';
 import { TAXES } from './taxes.ts';
 
@@ -62,13 +62,14 @@ async function gatedOneOff(desk: Desk): Promise<Session | null> {
   const { customer, ledger, random } = desk;
   const amount = 1 + random.below(20_000);
   const taxes = random.pick(TAXES);
+  const currency = random.pick(CURRENCIES);
   const body = await desk.command('gated one-off', '/invoices', {
-    ...oneOffOf(customer.id, [amount]),
-    tax_rate_overrides: taxes.map(taxOverride),
+    ...oneOffOf(customer.id, currency, [amount]),
+    tax_rate_overrides: taxes.map((tax) => taxOverride(tax, currency)),
     checkout: CHECKOUT,
   });
   if (body === null) return null;
-  const invoice = ledger.invoiceOf(body.id, customer);
+  const invoice = ledger.invoiceOf(body.id, customer, currency);
   const asked = { usage: 0, net: amount, taxes: isExempt(customer) ? [] : taxes };
   return gated(desk, body.checkout_session, invoice, asked);
 }
@@ -93,7 +94,7 @@ export async function payBySession(desk: Desk, row: any): Promise<void> {
 async function gatedTopUp(desk: Desk): Promise<Session | null> {
   const { customer, ledger, random } = desk;
   if (customer.wallet_id === null) return null;
-  const credits = 100 + random.below(9_900);
+  const credits = 10 * (10 + random.below(990));
   const body = await desk.command('gated top-up', `/wallets/${customer.wallet_id}/top-up`, {
     credits_to_add: money(credits),
     transaction_reason: 'PURCHASED_CREDIT_INVOICED',
@@ -101,8 +102,10 @@ async function gatedTopUp(desk: Desk): Promise<Session | null> {
   });
   if (body === null) return null;
   const invoice = ledger.invoiceOf(body.invoice_id, customer);
-  invoice.purchase = { credits, book: customer.book, state: 'unpaid' };
-  return gated(desk, body.checkout_session, invoice, { usage: 0, net: credits, taxes: [] });
+  const { book } = customer;
+  invoice.purchase = { credits: credits * book.rate, book, state: 'unpaid' };
+  const asked = { usage: 0, net: Math.round(credits * book.price), taxes: [] };
+  return gated(desk, body.checkout_session, invoice, asked);
 }
 
 async function gatedSubscription(desk: Desk): Promise<Session | null> {

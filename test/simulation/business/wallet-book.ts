@@ -1,6 +1,6 @@
 /**
  * A wallet as a person keeps it on paper: blocks of credits, an overdraft, and nothing that the product knows.
- * Credits are in hundredths; one credit is one dollar.
+ * Credits are counted by what they are worth, in cents.
  */
 interface Block {
   readonly order: number;
@@ -29,8 +29,18 @@ export class WalletBook {
   /** It accepts credits and refuses debits. */
   isFrozen = false;
 
-  constructor(paysAll = false) {
+  /** What one credit is worth, and what one costs (money 2.1.3). */
+  readonly rate: number;
+  readonly price: number;
+
+  constructor({
+    paysAll = false,
+    rate = 1,
+    price = 1,
+  }: { paysAll?: boolean; rate?: number; price?: number } = {}) {
     this.paysAll = paysAll;
+    this.rate = rate;
+    this.price = price;
   }
 
   get balance(): number {
