@@ -8,6 +8,8 @@ export interface Obligations {
   readonly invoices: readonly string[];
   /** Payments whose outcome is not known. */
   readonly payments: readonly string[];
+  /** Refunds that the gateway has not paid back. */
+  readonly refunds: readonly string[];
 }
 
 /** Ids of each kind that are read; a refusal names no more. */
@@ -32,6 +34,10 @@ export async function obligationsOf(
       array(select id from payments
              where ${inScope(db, scope)} and status = 'published' and customer_id = ${customerId}
                and payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
-             order by id limit ${SHOWN}) as payments`;
+             order by id limit ${SHOWN}) as payments,
+      array(select id from refunds
+             where ${inScope(db, scope)} and status = 'published' and customer_id = ${customerId}
+               and refund_status in ('PENDING', 'PROCESSING')
+             order by id limit ${SHOWN}) as refunds`;
   return row;
 }

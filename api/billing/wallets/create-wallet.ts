@@ -14,7 +14,7 @@ import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
 import type { CreateWalletBody } from '../../../schemas/wallet-requests.ts';
 import { publishedUnitByCode } from '../../catalog/price-units/repository.ts';
-import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
+import { lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { assertKnownCurrency } from '../../tenancy/settings/custom-currencies.ts';
@@ -145,9 +145,12 @@ async function customerIdOf(
 ): Promise<string> {
   if (!body.customer_id && !body.external_customer_id)
     throw invalidField('customer_id', 'give customer_id or external_customer_id');
-  const customer = body.customer_id
-    ? await getCustomer(tx, scope, body.customer_id)
-    : await getCustomerByExternalId(tx, scope, body.external_customer_id!);
+  // The deletion of the customer waits for this wallet.
+  const customer = await lockCustomer(
+    tx,
+    scope,
+    body.customer_id ? { id: body.customer_id } : { external_id: body.external_customer_id! },
+  );
   if (body.external_customer_id && customer.external_id !== body.external_customer_id)
     throw invalidField('external_customer_id', 'names another customer than customer_id');
   if (customer.status !== 'published') throw invalidField('customer_id', `is ${customer.status}`);

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
 
 /** A customer is deleted when nothing runs or is open (billing 13.1). */
@@ -66,11 +67,29 @@ async function paymentInProgress(customer: Customer): Promise<Held> {
   return { path: 'payments', id, end: () => world.api.delete(`/v1/payments/${id}`) };
 }
 
+async function refundInProgress(customer: Customer): Promise<Held> {
+  const { id: invoice } = await post('/invoices', oneOffOf(customer));
+  const paid = await post('/payments', {
+    destination_type: 'INVOICE',
+    destination_id: invoice,
+    payment_method_type: 'CARD',
+    payment_method_id: 'pm_test_success',
+    amount: '50',
+    currency: 'usd',
+  });
+  const { id } = await post('/refunds', { payment_id: paid.id, target: 'BACK_TO_SOURCE' });
+  const set = (state: string) =>
+    world.api.pool`update refunds set refund_status = ${state} where id = ${id}`;
+  await set('PROCESSING');
+  return { path: 'refunds', id, end: () => set('SUCCEEDED') };
+}
+
 test.each([
   ['a subscription', subscription],
   ['a subscription of another customer that this one pays', paidByOther],
   ['an open invoice', openInvoice],
   ['a payment in progress', paymentInProgress],
+  ['a refund in progress', refundInProgress],
   ['a draft', draftInvoice],
 ])('400 with %s, then 204', async (_, hold) => {
   const customer = await world.catalog.customer();
@@ -123,6 +142,23 @@ test('an archived customer gets no invoice', async () => {
   await remove(customer);
   const { status, body } = await world.api.post('/v1/invoices', oneOffOf(customer));
   expect([status, body.details[0].path]).toEqual([400, 'customer_id']);
+});
+
+test.each([
+  ['customer_id', ({ id }: Customer) => ({ customer_id: id })],
+  ['external_customer_id', ({ external_id }: Customer) => ({ external_customer_id: external_id })],
+])('a wallet by %s waits for a deletion that has begun, and is refused', async (_, by) => {
+  const customer = await world.catalog.customer();
+  const { pool, scope } = world.api;
+  let created: Promise<{ status: number }>;
+  await pool.begin(async (tx) => {
+    await tx`
+      select id from customers where tenant_id = ${scope.tenant_id} and id = ${customer.id} for update`;
+    created = world.api.post('/v1/wallets', { ...by(customer as Customer), currency: 'usd' });
+    await Promise.race([created, setTimeout(300)]);
+    await tx`update customers set status = 'archived' where id = ${customer.id}`;
+  });
+  expect([400, 404]).toContain((await created!).status);
 });
 
 test('of a deletion and an invoice at once, one is refused', async () => {
