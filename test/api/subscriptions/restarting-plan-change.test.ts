@@ -201,6 +201,38 @@ describe('now', () => {
     );
   });
 
+  test('an addon that ends with the running period ends with it at the change', async () => {
+    const of = await subscribed({ proration_behavior: 'create_prorations' });
+    const addon = await make('/addons', { name: 'More', lookup_key: `more${(counter += 1)}` });
+    await world.catalog.fixed(addon, '30', { entity_type: 'ADDON', display_name: 'More' });
+    const { id } = of.subscription;
+    for (const more of [{ cadence: 'onetime' }, {}])
+      await make('/subscriptions/addon', {
+        ...{ subscription_id: id, addon_id: addon.id, start_date: day('2026-04-01'), ...more },
+      });
+    const associations = async () =>
+      (await world.api.get(`/v1/subscriptions/${id}/addons/associations`)).body.items;
+    const open = (await associations()).find(({ end_date }: any) => end_date === null);
+    at('2026-04-10');
+    const remove = { action: 'remove', remove: { addon_association_id: open.id } };
+    await make(`/subscriptions/${id}/modify/execute`, { type: 'addon', addon_params: remove });
+    at('2026-04-16');
+    const { body: shown } = await restart(of, 'preview');
+    const { body: done } = await restart(of, 'execute');
+    expect(money(done.changed_resources.invoices)[0]).toEqual([
+      '45',
+      'Base 1 -25 04-16..05-01',
+      'Base 1 100 04-16..05-16',
+      'More 1 -15 04-16..05-01',
+      'More 1 -15 04-16..05-01',
+    ]);
+    expect(money(shown.changed_resources.invoices)).toEqual(money(done.changed_resources.invoices));
+    expect(await associations()).toEqual([]);
+    await billed('2026-05-16');
+    const last = (await invoicesOf(of.subscription)).at(-1);
+    expect(rows(last).filter((row: string) => row.startsWith('More'))).toEqual([]);
+  });
+
   test('an allowance of the old plan counts until the change, that of the new plan from it', async () => {
     const of = await subscribed();
     const feature = await make('/features', {

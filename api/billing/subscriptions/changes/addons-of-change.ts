@@ -50,20 +50,43 @@ export async function addonsOfChange(
   }));
 }
 
-/** The lines of dropped addons end with the change. */
-export function droppedLines(
+/**
+ * The addons that end with the running period, so that a change that ends the period ends them too (billing 14.2, 15).
+ * Those that the change drops are left out.
+ */
+export async function addonsOfPeriod(
+  tx: Transaction,
+  { scope }: Caller,
+  { id, current_period_end }: Pick<SubscriptionRow, 'id' | 'current_period_end'>,
   addons: readonly AddonOfChange[],
+  effective_at: string,
+): Promise<AddonAssociationRow[]> {
+  if (current_period_end <= effective_at) return [];
+  const dropped = droppedAddons(addons).map((association) => association.id);
+  const all = await findAddonAssociationsOf(tx, scope, [id]);
+  return all.filter(
+    (association) =>
+      association.end_date === current_period_end &&
+      association.start_date < effective_at &&
+      !dropped.includes(association.id),
+  );
+}
+
+export const droppedAddons = (addons: readonly AddonOfChange[]): AddonAssociationRow[] =>
+  addons.flatMap(({ association, behaviour }) => (behaviour === 'drop' ? association : []));
+
+/** The lines of addons end with the change. */
+export function endedLines(
+  associations: readonly AddonAssociationRow[],
   lines: readonly BilledLine[],
   effective_at: string,
 ): LineSwap[] {
-  const dropped = addons
-    .filter(({ behaviour }) => behaviour === 'drop')
-    .map(({ association }) => association.id);
+  const ended = associations.map(({ id }) => id);
   return lines
     .filter(
       ({ addon_association_id, end_date }) =>
         addon_association_id !== null &&
-        dropped.includes(addon_association_id) &&
+        ended.includes(addon_association_id) &&
         (end_date === null || end_date > effective_at),
     )
     .map((before) => ({ before, after: null, effective_at }));
@@ -77,8 +100,7 @@ export async function endDroppedAddons(
   addons: readonly AddonOfChange[],
   of: { readonly effective_at: string; readonly at: string },
 ): Promise<void> {
-  for (const { association, behaviour } of addons) {
-    if (behaviour === 'carry') continue;
+  for (const association of droppedAddons(addons)) {
     const { id, start_date } = association;
     await endGrantsOfAddon(tx, deps, caller, association, of.effective_at);
     await changeAddonAssociation(tx, caller.scope, id, {
@@ -88,5 +110,20 @@ export async function endDroppedAddons(
       cancellation_reason: 'plan change',
       ...changed(deps, caller),
     });
+  }
+}
+
+/** Brings forward the ends of addons that end with the period; their lines are ended with the plan's. */
+export async function endAddonsOfPeriod(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  associations: readonly AddonAssociationRow[],
+  end_date: string,
+): Promise<void> {
+  for (const association of associations) {
+    await endGrantsOfAddon(tx, deps, caller, association, end_date);
+    const change = { end_date, ...changed(deps, caller) };
+    await changeAddonAssociation(tx, caller.scope, association.id, change);
   }
 }

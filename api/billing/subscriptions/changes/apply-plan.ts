@@ -6,7 +6,7 @@ import type { BillingDeps } from '../../../deps.ts';
 import { changeLineItem } from '../../records/line-item-repository.ts';
 import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
 import { changeSubscription, insertLineItems } from '../../records/subscription-repository.ts';
-import { endDroppedAddons } from './addons-of-change.ts';
+import { endAddonsOfPeriod, endDroppedAddons } from './addons-of-change.ts';
 import { replaceLine, rowOf } from './line-records.ts';
 import type { PlanChange } from './plan-swap.ts';
 
@@ -43,6 +43,7 @@ export async function applyPlan(
     effective_at: change.effective_at,
     at,
   });
+  await endAddonsOfPeriod(tx, deps, caller, change.ended, change.effective_at);
   const stored = await changeSubscription(tx, scope, next.id, {
     plan_id: next.plan_id,
     synced_price_sequence: next.synced_price_sequence,

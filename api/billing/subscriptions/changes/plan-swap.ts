@@ -11,6 +11,7 @@ import { dueAt } from '../../../../domain/subscription/due.ts';
 import { paidPeriodAt } from '../../../../domain/subscription/schedule.ts';
 import { laterOf } from '../../../../domain/time/instant.ts';
 import type { Transaction } from '../../../../postgres/client.ts';
+import type { AddonAssociationRow } from '../../../../schemas/addon-association.ts';
 import type { ChangedPlan, EntityPolicies } from '../../../../schemas/subscription-plan-change.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { newRecord, type Caller } from '../../../conventions/record.ts';
@@ -22,7 +23,13 @@ import { findPhasesOf } from '../../records/phase-repository.ts';
 import type { ScheduleRow } from '../../records/schedule-repository.ts';
 import { lineItem, withMeterNames } from '../line-item.ts';
 import { selectedPrices } from '../selected-prices.ts';
-import { addonsOfChange, droppedLines, type AddonOfChange } from './addons-of-change.ts';
+import {
+  addonsOfChange,
+  addonsOfPeriod,
+  droppedAddons,
+  endedLines,
+  type AddonOfChange,
+} from './addons-of-change.ts';
 import { billedLines } from './line-records.ts';
 
 /** The facts that decide whether the plan can change. */
@@ -49,6 +56,8 @@ export interface PlanChange {
   readonly kept: readonly { readonly line: BilledLine; readonly after: BilledLine }[];
   readonly sequence: number;
   readonly addons: readonly AddonOfChange[];
+  /** Addons that end with the period that the change ends. */
+  readonly ended: readonly AddonAssociationRow[];
   readonly effective_at: string;
   /** The billing periods restart at the change. */
   readonly restarts: boolean;
@@ -133,9 +142,12 @@ export async function planChange(
     if (pair.action === 'keep' && !asked.restarts) kept.push({ line: before!, after: next! });
     else swaps.push({ before, after: next, effective_at });
   }
-  const dropped = droppedLines(addons, all, effective_at);
+  const ended = asked.restarts
+    ? await addonsOfPeriod(tx, caller, subscription, addons, effective_at)
+    : [];
+  const closed = endedLines([...droppedAddons(addons), ...ended], all, effective_at);
   const others = all.filter(
-    (line) => !current.includes(line) && !dropped.some(({ before }) => before === line),
+    (line) => !current.includes(line) && !closed.some(({ before }) => before === line),
   );
   const named = await withMeterNames(
     tx,
@@ -157,11 +169,12 @@ export async function planChange(
         ...swap,
         after: swap.after === null ? null : byId.get(swap.after.id)!,
       })),
-      ...dropped,
+      ...closed,
       ...(asked.restarts ? continued(deps, caller, subscription, others, effective_at) : []),
     ],
     restarts: asked.restarts,
     addons,
+    ended,
     effective_at,
     kept,
     sequence,
