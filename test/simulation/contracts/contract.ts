@@ -7,7 +7,7 @@ export type Trait = (typeof TRAITS)[number];
 
 /** Kinds of contracts take turns over the seeds; a mixed one has two or three traits. */
 export const KINDS = [
-  'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups',
+  'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended',
 ] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 

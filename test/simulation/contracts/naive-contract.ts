@@ -1,5 +1,15 @@
 import { Decimal } from '../../../domain/money.ts';
-import type { Bill, Block, Contract, Draft, Reason, Row, Use } from './contract.ts';
+import type {
+  Bill,
+  Block,
+  Contract,
+  Draft,
+  PlanMove,
+  QuantityChange,
+  Reason,
+  Row,
+  Use,
+} from './contract.ts';
 import { Fees, isAt } from './naive-fees.ts';
 import { grantedBlocks } from './naive-grants.ts';
 import type { Lived } from './naive-life.ts';
@@ -44,8 +54,10 @@ export class Account {
   }
 
   /** What comes into the wallet, some of it because of what was billed. */
-  credited(bills: readonly Bill[]): Block[] {
+  credited(issued: readonly Bill[]): Block[] {
     const { contract } = this.#lines;
+    const changed = this.#changes();
+    const bills = [...issued, ...changed.unissued];
     const { addons, pauses } = contract;
     const until = this.periods.at(-1)!.end;
     return [
@@ -54,71 +66,88 @@ export class Account {
       ...addons.flatMap((addon) =>
         this.#asKnownAt(addon.detached?.at ?? 0).#fees.detachment(addon, bills),
       ),
-      ...this.#quantityChanges().filter(isCredit).map(creditOf),
-      ...this.#moves().blocks,
+      ...changed.blocks,
       ...this.#cancelled(bills),
     ];
   }
 
   /** In order of time. */
   drafts(): Draft[] {
-    const bill = billing(this.#lines.contract, this.periods);
-    const attachments = this.#lines.contract.addons
-      .map((addon) => this.#asKnownAt(addon.attached).#fees.attachment(addon))
-      .filter((draft) => draft !== null)
-      // What costs nothing in the end makes no invoice.
-      .filter((draft) => !bill(draft).rows.every(({ net }) => net.isZero()));
-    const changes = this.#quantityChanges().filter((change) => !isCredit(change));
-    const drafts = [...this.#cycles(), ...attachments, ...changes, ...this.#moves().drafts];
+    const drafts = [...this.#cycles(), ...this.#attachments(), ...this.#changes().drafts];
     return this.#untilCancelled(drafts).sort((left, right) => left.drafted - right.drafted);
   }
 
-  #quantityChanges(): Draft[] {
-    const { changes } = this.#lines.contract;
-    if (changes.length === 0) return [];
-    const cycles = this.#cycles();
-    return changes
-      .map((change) =>
-        this.#fees.quantityChange(
-          change,
-          cycles.filter(({ drafted }) => drafted <= change.at),
-        ),
-      )
-      .filter((draft) => draft !== null)
-      .filter((draft) => !sumOf(draft).isZero());
+  #attachments(): Draft[] {
+    const bill = billing(this.#lines.contract, this.periods);
+    return (
+      this.#lines.contract.addons
+        .map((addon) => this.#asKnownAt(addon.attached).#fees.attachment(addon))
+        .filter((draft) => draft !== null)
+        // What costs nothing in the end makes no invoice.
+        .filter((draft) => !bill(draft).rows.every(({ net }) => net.isZero()))
+    );
   }
 
-  /** What changes of the plan within a period charge and give back. */
-  #moves(): { readonly drafts: Draft[]; readonly blocks: Block[] } {
+  /** What changes of quantities, and of the plan within a period, charge and give back. */
+  #changes(): Changed {
     const { contract, life } = this.#lines;
-    const [drafts, blocks, bills]: [Draft[], Block[], Bill[]] = [[], [], []];
-    const bill = billing(contract, this.periods);
-    if (contract.moves.length > 0) bills.push(...this.#cycles().map(bill));
-    for (const { at, asked, restarts, prorated } of contract.moves) {
-      if (at > asked || at < life.start) continue;
-      const known = this.#asKnownAt(at);
-      const isProrated = prorated ?? contract.prorated;
-      const period = known.#lines.periodAt(at);
-      const begun = restarts ? known.#fees.advanceRows(period, isProrated) : known.#fees.begun(at);
-      const earlier = bills.filter(({ drafted }) => drafted <= at);
-      const unserved = isProrated
-        ? this.#asKnownAt(at - 1).#fees.unserved(at, earlier)
-        : { rows: [], tax: zero };
-      const draft = { reason: 'SUBSCRIPTION_UPDATE' as const, period, drafted: at, issued: at };
-      const charges = bill({ ...draft, rows: isProrated || restarts ? begun : [] });
-      bills.push(charges);
-      const credit = total(unserved.rows.map(({ amount }) => new Decimal(amount))).neg();
-      const net = total(charges.rows.map((row) => row.net)).minus(credit);
-      if (net.gt(0)) drafts.push({ ...draft, rows: [...unserved.rows, ...charges.rows] });
-      if (net.gte(0)) continue;
-      // The exclusive tax of both goes with them.
-      const tax = positive(
-        unserved.tax.minus(charges.total).plus(charges.subtotal).minus(charges.discount),
-      );
-      const amount = this.#lines.round(tax.minus(net)).toFixed();
-      blocks.push({ at, amount, priority: null, expiry: null });
+    const [drafts, blocks, unissued]: [Draft[], Block[], Bill[]] = [[], [], []];
+    const moves = contract.moves.filter(({ at, asked }) => at <= asked && at >= life.start);
+    const changes = [...contract.changes, ...moves].sort((left, right) => left.at - right.at);
+    if (changes.length === 0) return { drafts, blocks, unissued };
+    const bills = [...this.#cycles(), ...this.#attachments()].map(billing(contract, this.periods));
+    for (const change of changes) {
+      const earlier = bills.filter(({ drafted }) => drafted <= change.at);
+      const changed =
+        'quantity' in change ? this.#requantified(change, earlier) : this.#moved(change, earlier);
+      bills.push(...changed.bills);
+      drafts.push(...changed.drafts);
+      blocks.push(...changed.blocks);
+      unissued.push(...changed.unissued);
     }
-    return { drafts, blocks };
+    return { drafts, blocks, unissued };
+  }
+
+  /** Another quantity; in contracts without discounts and taxes. */
+  #requantified(change: QuantityChange, earlier: readonly Bill[]): Changed & { bills: Bill[] } {
+    const draft = this.#asKnownAt(change.at).#fees.quantityChange(change, earlier);
+    const sum = total((draft?.rows ?? []).map(({ amount }) => new Decimal(amount)));
+    const credit = { at: change.at, amount: sum.neg().toFixed(), priority: null, expiry: null };
+    const none = { drafts: [], blocks: [], bills: [], unissued: [] };
+    if (sum.lte(0)) return sum.isZero() ? none : { ...none, blocks: [credit] };
+    const bill = billing(this.#lines.contract, this.periods);
+    return { ...none, drafts: [draft!], bills: [bill(draft!)] };
+  }
+
+  /** Another plan, within a period. */
+  #moved(
+    { at, restarts, prorated }: PlanMove,
+    earlier: readonly Bill[],
+  ): Changed & { bills: Bill[] } {
+    const { contract } = this.#lines;
+    const bill = billing(contract, this.periods);
+    const known = this.#asKnownAt(at);
+    const isProrated = prorated ?? contract.prorated;
+    const period = known.#lines.periodAt(at);
+    const begun = restarts ? known.#fees.advanceRows(period, isProrated) : known.#fees.begun(at);
+    const unserved = isProrated
+      ? this.#asKnownAt(at - 1).#fees.unserved(at, earlier, restarts)
+      : { rows: [], tax: zero };
+    const draft = { reason: 'SUBSCRIPTION_UPDATE' as const, period, drafted: at, issued: at };
+    const charges = bill({ ...draft, rows: isProrated || restarts ? begun : [] });
+    const credit = total(unserved.rows.map(({ amount }) => new Decimal(amount))).neg();
+    const net = total(charges.rows.map((row) => row.net)).minus(credit);
+    // The exclusive tax of both goes with them.
+    const tax = positive(
+      unserved.tax.minus(charges.total).plus(charges.subtotal).minus(charges.discount),
+    );
+    const amount = this.#lines.round(tax.minus(net)).toFixed();
+    return {
+      drafts: net.gt(0) ? [{ ...draft, rows: [...unserved.rows, ...charges.rows] }] : [],
+      blocks: net.gte(0) ? [] : [{ at, amount, priority: null, expiry: null }],
+      bills: [charges],
+      unissued: net.gt(0) ? [] : [charges],
+    };
   }
 
   /** The opening, then the invoices of each period, each as far as the pauses were known when it was drafted. */
@@ -198,11 +227,10 @@ export class Account {
   }
 }
 
-const sumOf = ({ rows }: Draft): Decimal => total(rows.map(({ amount }) => new Decimal(amount)));
-
-const isCredit = (draft: Draft): boolean => sumOf(draft).lt(0);
-
-const creditOf = (draft: Draft): Block => ({
-  ...{ at: draft.drafted, priority: null, expiry: null },
-  amount: sumOf(draft).neg().toFixed(),
-});
+/** What changes charge, and what they give back. */
+interface Changed {
+  readonly drafts: Draft[];
+  readonly blocks: Block[];
+  /** Charges that credits cover: they are on no invoice, and can be given back. */
+  readonly unissued: Bill[];
+}

@@ -95,13 +95,18 @@ export class Fees {
   }
 
   /** What another quantity costs at once, less what it gives back, in every contract; without discounts and taxes. */
-  quantityChange(change: QuantityChange, bills: readonly Pick<Draft, 'rows'>[]): Draft | null {
+  quantityChange(change: QuantityChange, bills: readonly Bill[]): Draft | null {
     const { fee: name, at } = change;
     const [before, after] = this.#lines.contract.fees.filter((fee) => fee.name === name);
     if (!before!.advance) return null;
     const period = this.#lines.periodAt(at);
     const unused = { start: at, end: Infinity };
-    const credit = this.#returnedOf(before!, period, unused, untaxed(bills));
+    const credit = this.#returnedOf(
+      before!,
+      period,
+      unused,
+      bills.flatMap(({ rows }) => rows),
+    );
     const charges = this.#lines
       .parts(after!, period)
       .map((part) => this.#feeRow(after!, part, true));
@@ -112,18 +117,29 @@ export class Fees {
     return { reason: 'SUBSCRIPTION_UPDATE', period, drafted: at, issued: at, rows: [row] };
   }
 
-  /** The advances of the running plan that a change of it gives back: rows, and the tax on them. */
-  unserved(at: number, bills: readonly Bill[]): { readonly rows: Row[]; readonly tax: Decimal } {
+  /** Advances that run at an instant: those of the plan, or those of addons too. */
+  #running(at: number, withAddons: boolean): Fee[] {
+    const { fees, addons } = this.#lines.contract;
+    const ofAddons = new Set(addons.flatMap((addon) => addon.fees.map(({ name }) => name)));
+    return fees
+      .filter(({ advance, during }) => advance && isAt(during, at))
+      .filter(({ name }) => withAddons || !ofAddons.has(name));
+  }
+
+  /** The advances of the running plan, or period, that a change of it gives back: rows, and the tax on them. */
+  unserved(
+    at: number,
+    bills: readonly Bill[],
+    ofPeriod: boolean,
+  ): { readonly rows: Row[]; readonly tax: Decimal } {
     const period = this.#lines.periodAt(at);
     const billed = bills.flatMap(({ rows }) => rows).filter(({ kind }) => kind === 'base');
-    const credits = this.#lines.contract.fees
-      .filter(({ advance, during }) => advance && isAt(during, at))
-      .flatMap((fee) =>
-        this.#credits(fee, period, { start: at, end: Infinity }, billed).map((one) => ({
-          ...one,
-          name: fee.name,
-        })),
-      );
+    const credits = this.#running(at, ofPeriod).flatMap((fee) =>
+      this.#credits(fee, period, { start: at, end: Infinity }, billed).map((one) => ({
+        ...one,
+        name: fee.name,
+      })),
+    );
     return {
       rows: credits.map(({ name, credit, start, end }) => ({
         ...{ name, kind: 'credit' as const, start, end, quantity: null },
@@ -136,15 +152,13 @@ export class Fees {
   /** The advances of a plan for the rest of the period in which it begins, one row for each cell. */
   begun(at: number): Row[] {
     const period = this.#lines.periodAt(at);
-    return this.#lines.contract.fees
-      .filter(({ advance, during }) => advance && isAt(during, at))
-      .flatMap((fee) =>
-        this.#lines.parts(fee, period).map((part): Row => {
-          const { start, end, quantity, amount } = this.#feeRow(fee, part, true);
-          const texts = { quantity: quantity.toFixed(), amount: amount.toFixed() };
-          return { name: fee.name, kind: 'base', start, end, ...texts };
-        }),
-      );
+    return this.#running(at, false).flatMap((fee) =>
+      this.#lines.parts(fee, period).map((part): Row => {
+        const { start, end, quantity, amount } = this.#feeRow(fee, part, true);
+        const texts = { quantity: quantity.toFixed(), amount: amount.toFixed() };
+        return { name: fee.name, kind: 'base', start, end, ...texts };
+      }),
+    );
   }
 
   /** What is credited for the advances of an addon that ends before them. */
@@ -215,11 +229,6 @@ export class Fees {
     });
   }
 }
-
-const untaxed = (bills: readonly Pick<Draft, 'rows'>[]): BilledRow[] =>
-  bills
-    .flatMap(({ rows }) => rows)
-    .map((row) => ({ ...row, net: new Decimal(row.amount), tax: zero }));
 
 export const isAt = (during: Time | null, at: number): boolean =>
   during === null || (during.start <= at && at < during.end);

@@ -163,8 +163,8 @@ function withChanges(contract: Contract): Contract {
     if (change === undefined) return [fee];
     const { at, quantity } = change;
     return [
-      { ...fee, during: { start: -Infinity, end: at } },
-      { ...fee, quantity, during: { start: at, end: Infinity } },
+      { ...fee, during: { start: fee.during?.start ?? -Infinity, end: at } },
+      { ...fee, quantity, during: { start: at, end: fee.during?.end ?? Infinity } },
     ];
   });
   return { ...contract, fees };

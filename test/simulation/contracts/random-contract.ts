@@ -16,7 +16,7 @@ import { Account } from './naive-contract.ts';
 import { DAY, UNITS, cadence, randomModel } from './random-offer.ts';
 import { withMoves } from './random-moves.ts';
 import { withQuotas } from './random-quotas.ts';
-import { withChanges, withEnd, withTraits } from './random-traits.ts';
+import { withAmendments, withChanges, withEnd, withTraits } from './random-traits.ts';
 
 export const ZONES = [
   'UTC', 'UTC', 'America/New_York', 'Europe/Berlin', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Auckland',
@@ -36,6 +36,7 @@ export function randomContract(random: Random, kind: Kind): Contract {
   const plain = plainContract(random, kind, traits);
   if (kind === 'ends') return withEnd(random, plain);
   if (kind === 'plans') return withMoves(random, plain);
+  if (kind === 'amended') return withAmendments(random, plain);
   if (kind === 'quotas') return withQuotas(random, plain);
   return kind === 'changes' ? withChanges(random, plain) : withTraits(random, plain, traits);
 }
@@ -59,7 +60,7 @@ export const NOTHING_MORE = {
 function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): Contract {
   const isWindows = traits.has('windows');
   // Only a contract that runs through has phases here.
-  const runsThrough = !(['ends', 'changes', 'plans', 'quotas'] as Kind[]).includes(kind);
+  const runsThrough = !(['ends', 'changes', 'plans', 'quotas', 'amended'] as Kind[]).includes(kind);
   const canBePhased = runsThrough && !traits.has('pauses') && !traits.has('addons');
   const isFiat = !runsThrough || NOT_CONVERTED.some((trait) => traits.has(trait));
   const zone = random.pick(ZONES);

@@ -5,9 +5,9 @@ import { Account } from './naive-contract.ts';
 import { DAY, cadence, randomModel } from './random-offer.ts';
 
 /** One to three changes of the plan, each after the one before took effect. */
-export function withMoves(random: Random, plain: Contract): Contract {
+export function withMoves(random: Random, plain: Contract, trials = 0.2): Contract {
   const days = roughDays(plain.unit, plain.count);
-  const trial = random.chance(0.2) ? 1 + random.below(Math.min(days, 30)) : 0;
+  const trial = random.chance(trials) ? 1 + random.below(Math.min(days, 30)) : 0;
   let contract: Contract = {
     ...plain,
     trial,

@@ -12,6 +12,7 @@ import type {
   Trait,
 } from './contract.ts';
 import { Account, GRACE_MS } from './naive-contract.ts';
+import { withMoves } from './random-moves.ts';
 import { DAY, UNITS, cadence, randomModel } from './random-offer.ts';
 
 /** The contract with what is special about it. Pauses come first: what happens later, happens outside of them. */
@@ -203,4 +204,37 @@ export function withChanges(random: Random, plain: Contract): Contract {
     return { fee: name, at, quantity: (quantity + 1 + random.below(5)) % 7 };
   });
   return { ...plain, off: null, taxes: [], changes };
+}
+
+/** Addons and quantities change beside the plan, and all of it may be cancelled after the last change. */
+export function withAmendments(random: Random, plain: Contract): Contract {
+  const moved = withMoves(random, plain, 0);
+  const contract = withAddons(random, random.chance(0.5) ? withQuantity(random, moved) : moved);
+  const last = Math.max(
+    ...contract.moves.map(({ at }) => at),
+    ...contract.addons.flatMap(({ attached, detached }) => [attached, detached?.at ?? 0]),
+    ...contract.changes.map(({ at }) => at),
+  );
+  if (random.chance(0.3)) return contract;
+  const ends = Array.from({ length: 20 }, () => cancellation(random, contract));
+  return {
+    ...contract,
+    cancelled: ends.find(({ asked, at }) => Math.min(asked, at) > last) ?? null,
+  };
+}
+
+/** Another quantity of a fee of one of the plans, while the plan runs; without discounts and taxes. */
+function withQuantity(random: Random, plain: Contract): Contract {
+  const { periods } = new Account(plain, []);
+  const index = random.below(plain.moves.length + 1);
+  const fees = [plain, ...plain.moves][index]!.fees.filter(
+    (fee) => index === 0 || fee.unit === plain.unit,
+  );
+  const { name, quantity } = random.pick(fees);
+  const from = plain.moves[index - 1]?.at ?? plain.start;
+  const until = plain.moves[index]?.asked ?? periods[plain.periods - 1]?.end ?? periods.at(-1)!.end;
+  const at = from + 1 + Math.floor((until - from - 2) * random.next());
+  if (at <= from || at >= until) return plain;
+  const change = { fee: name, at, quantity: (quantity + 1 + random.below(5)) % 7 };
+  return { ...plain, off: null, taxes: [], changes: [change] };
 }
