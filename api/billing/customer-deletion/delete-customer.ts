@@ -12,8 +12,9 @@ import { obligationsOf, type Obligations } from './obligation-repository.ts';
 
 /**
  * Archives a customer. Empty wallets are closed. Those with a balance are frozen: nothing is spent or bought any more,
- * and what they hold stays on record. Refuses with 400 `invalid_operation` while a subscription runs, an invoice is open, or a
- * payment or refund is in progress; the details name them (billing 13.1). A customer who is archived already does not change.
+ * and what they hold stays on record. Refuses with 400 `invalid_operation` while a subscription runs, an invoice is
+ * open, or a payment or refund is in progress; the details name them (billing 13.1). A customer who is archived already
+ * does not change.
  */
 export async function deleteCustomer(
   tx: Transaction,
