@@ -100,13 +100,18 @@ function clipped(): string[] {
         getContext(kind: '2d'): { font: string; measureText(text: string): { width: number } };
       };
     };
-    getComputedStyle(choice: Choice): { font: string; paddingLeft: string; paddingRight: string };
+    getComputedStyle(
+      choice: Choice,
+    ): Readonly<
+      Record<'fontWeight' | 'fontSize' | 'fontFamily' | 'paddingLeft' | 'paddingRight', string>
+    >;
   };
   const pen = document.createElement('canvas').getContext('2d');
   return [...document.querySelectorAll('select')].flatMap((choice) => {
     const style = getComputedStyle(choice);
     const padding = Number.parseFloat(style.paddingLeft) + Number.parseFloat(style.paddingRight);
-    pen.font = style.font;
+    // `font` is empty where a part of it has no short form.
+    pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
     return [...choice.selectedOptions]
       .map(({ text }) => text)
       .filter(

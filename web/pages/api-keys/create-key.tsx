@@ -15,8 +15,8 @@ import { KEY_TYPES } from './key-types.ts';
 const SHOWN = 8;
 
 const USES: Readonly<Record<(typeof KEY_TYPES)[number][0], string>> = {
-  private_key: 'for your servers, with the permissions of the owner',
-  publishable_key: 'for web pages, only sends events',
+  private_key: 'For your servers, with the permissions of the owner.',
+  publishable_key: 'For web pages; it only sends events.',
 };
 
 const Body = z
@@ -41,7 +41,7 @@ export function CreateKey({ onDone }: { readonly onDone: () => void }) {
     owner: 'person',
     service_account_id: '',
   });
-  const owner = useWatch({ control: form.control, name: 'owner' });
+  const [owner, type] = useWatch({ control: form.control, name: ['owner', 'type'] });
   if (made !== null) return <ShownOnce label="Key" text={made} onDone={onDone} />;
   return (
     <Form
@@ -68,7 +68,8 @@ export function CreateKey({ onDone }: { readonly onDone: () => void }) {
         name="type"
         label="Type"
         isRequired
-        choices={KEY_TYPES.map(([type, name]) => [type, `${name}: ${USES[type]}`] as const)}
+        hint={USES[type]}
+        choices={KEY_TYPES}
       />
       {person.roles.includes('super_admin') ? (
         <SelectField
