@@ -32,7 +32,7 @@ describeInBrowser('traces', (executable) => {
   test('home shows how far counting is behind', () =>
     onPage('/', async (page) => {
       const lag = figure(page, 'Pipeline lag');
-      await lag.getByText('every accepted event is counted').waitFor();
+      await lag.getByText('none', { exact: true }).waitFor();
       await lag.getByRole('link', { name: 'Pipeline lag' }).click();
       await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor();
     }));
@@ -165,6 +165,12 @@ describeInBrowser('traces', (executable) => {
       target: 'BACK_TO_SOURCE',
       idempotency_key: 'back',
     });
+    const note = await api.post('/v1/creditnotes', {
+      invoice_id: invoice.id,
+      reason: 'SERVICE_ISSUE',
+      line_items: [{ invoice_line_item_id: invoice.line_items[0].id, amount: '5' }],
+    });
+    expect(note.status).toBe(201);
     const { items } = (await api.get(`/v1/payments/${payment.id}/gateway-events`)).body;
     await onPage(`/invoices/${invoice.id}?tab=payments`, async (page) => {
       await cell(page, 'List of events of the gateway', items[0].event_id).waitFor();
@@ -172,6 +178,17 @@ describeInBrowser('traces', (executable) => {
       const { items: refunds } = (await api.post('/v1/refunds/search', { invoice_id: invoice.id }))
         .body;
       await cell(page, 'List of refunds', refunds[0].gateway_refund_id).waitFor();
+
+      // On a phone the money is in sight.
+      await page.setViewportSize({ width: 360, height: 740 });
+      for (const [table, amount] of [
+        ['List of payments', '$50.00'],
+        ['List of refunds', '$20.00'],
+        ['List of credit notes', '$5.00'],
+      ] as const) {
+        const { x, width } = (await cell(page, table, amount).boundingBox())!;
+        expect([table, x + width <= 360]).toEqual([table, true]);
+      }
     });
   });
 });

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { FirstEvent } from '../../app/first-event.tsx';
-import { useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { TimeChart } from '../../ui/chart.tsx';
 import { Figure, Figures } from '../../ui/figure.tsx';
@@ -60,7 +59,6 @@ export function Usage() {
                   search={{ from: days.date, to: days.date }}
                 />
                 <EventsPerSecond />
-                <Lag of={today} />
                 <Figure
                   label="Metered events"
                   value={<Count of={today.metered_count} />}
@@ -125,30 +123,6 @@ function EventsPerSecond() {
     />
   );
 }
-
-/** Accepted records that no number on this page counts yet. */
-function Lag({ of: { consumption_lag: records, freshness_ms: waiting } }: { readonly of: Counts }) {
-  const mayOpen = useMay('doctor:read');
-  return (
-    <Figure
-      label="Pipeline lag"
-      value={records === null ? 'Unknown' : <Quantity value={String(records)} />}
-      note={
-        records === null
-          ? 'the event log does not answer'
-          : records === 0
-            ? 'every accepted event is counted'
-            : `${records === 1 ? 'record' : 'records'} not counted yet, for ${secondsText(waiting ?? 0)}`
-      }
-      {...(mayOpen ? { to: '/doctor' } : {})}
-    />
-  );
-}
-
-const secondsText = (ms: number): string => {
-  const seconds = Math.ceil(ms / 1000);
-  return seconds === 1 ? '1 second' : `${seconds.toLocaleString('en-US')} seconds`;
-};
 
 function ByHour({
   days,

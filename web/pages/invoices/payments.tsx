@@ -97,7 +97,7 @@ function PaymentTable({
             header: 'Received',
             cell: (row) => <Time at={row.succeeded_at ?? row.created_at} zone={zone} />,
           },
-          { header: 'Method', cell: (row) => formatWord(row.payment_method_type) },
+          { header: 'Method', wideOnly: true, cell: (row) => formatWord(row.payment_method_type) },
           { header: 'Status', cell: (row) => <Status word={row.payment_status} /> },
           {
             header: 'Reference',
@@ -160,7 +160,11 @@ function RefundTable({
       columns={[
         { header: 'Time', cell: ({ created_at }) => <Time at={created_at} zone={zone} /> },
         { header: 'To', cell: ({ refund_target }) => formatWord(refund_target) },
-        { header: 'Reason', cell: ({ refund_reason }) => formatWord(refund_reason) },
+        {
+          header: 'Reason',
+          wideOnly: true,
+          cell: ({ refund_reason }) => formatWord(refund_reason),
+        },
         {
           header: 'Status',
           cell: ({ refund_status, failure_reason }) => (
@@ -209,8 +213,16 @@ function CreditNoteTable({
         rows={notes}
         columns={[
           { header: 'Number', cell: ({ credit_note_number }) => credit_note_number },
-          { header: 'Time', cell: ({ created_at }) => <Time at={created_at} zone={zone} /> },
-          { header: 'Type', cell: ({ credit_note_type }) => formatWord(credit_note_type) },
+          {
+            header: 'Time',
+            wideOnly: true,
+            cell: ({ created_at }) => <Time at={created_at} zone={zone} />,
+          },
+          {
+            header: 'Type',
+            wideOnly: true,
+            cell: ({ credit_note_type }) => formatWord(credit_note_type),
+          },
           { header: 'Reason', wideOnly: true, cell: ({ reason }) => formatWord(reason) },
           {
             header: 'Status',

@@ -3,6 +3,7 @@ import { useDeferredValue } from 'react';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Money } from '../../ui/money.tsx';
+import { Stack } from '../../ui/page.tsx';
 import { Awaiting, Failure } from '../../ui/query-state.tsx';
 
 type Preview = ApiRecord<'PricePreview'>;
@@ -48,7 +49,7 @@ function Effect({ of }: { readonly of: Preview }) {
   if (subscriptions === 0) return <p>No running subscription has this price.</p>;
   const money = (amount: string) => <Money amount={amount} currency={currency} />;
   return (
-    <>
+    <Stack>
       <Facts
         of={[
           ['Running subscriptions', `${of.is_complete ? '' : 'More than '}${count(subscriptions)}`],
@@ -70,7 +71,7 @@ function Effect({ of }: { readonly of: Preview }) {
           : `${not_compared === 1 ? '1 subscription is' : `${count(not_compared)} subscriptions are`} not in the amounts: nothing is invoiced yet, or its usage is rated in several parts. `}
         They change only when you update the prices of the subscriptions.
       </p>
-    </>
+    </Stack>
   );
 }
 
