@@ -536,7 +536,7 @@ describe('an addon that ends with a period ends with it when a pause makes it lo
       const { body } = await world.api.get(path);
       return (body.items ?? body) as any[];
     };
-    return { subscription, use, modify, attach, associations };
+    return { subscription, customer, addon, use, modify, attach, associations };
   }
 
   test('bought once: it serves the longer period, and no other', async () => {
@@ -551,6 +551,34 @@ describe('an addon that ends with a period ends with it when a pause makes it lo
       ['Seats 1 31 01-01..02-11', 'Calls 0 0 01-01..02-11', 'Sends 3 6 01-01..02-11'],
       ['Calls 0 0 02-11..03-11'],
     ]);
+  });
+
+  test('bought once: its credits are given until the end of the longer period', async () => {
+    const { subscription, customer, addon, attach } = await withAddon();
+    const grant = await world.api.post('/v1/creditgrants', {
+      ...{ name: 'Weekly', scope: 'ADDON', addon_id: addon.id, credits: '5' },
+      ...{ cadence: 'RECURRING', period: 'WEEKLY', period_count: 1, expiration_type: 'NEVER' },
+    });
+    expect(grant.status).toBe(201);
+    await attach({ cadence: 'onetime' });
+    const search = { subscription_ids: [subscription.id] };
+    const ends = async () =>
+      (await world.api.post('/v1/creditgrants/search', search)).body.items.map(
+        ({ end_date }: any) => end_date,
+      );
+    expect(await ends()).toEqual([day('2026-02-01')]);
+    await pause(subscription, '2026-01-11', '2026-01-21');
+    expect(await ends()).toEqual([day('2026-02-11')]);
+    const balanceAt = async (date: string) => {
+      await at(date);
+      await world.run('apply-credit-grants');
+      const { body } = await world.api.get(`/v1/customers/${customer.id}/wallets`);
+      return Number(body[0].balance);
+    };
+    const before = await balanceAt('2026-01-28');
+    // The week from 29 January fits in the longer period only; that from 5 February in none.
+    expect((await balanceAt('2026-02-10')) - before).toBe(5);
+    expect((await balanceAt('2026-03-01')) - before).toBe(5);
   });
 
   test('removed at the end of the period: the same', async () => {
