@@ -215,15 +215,23 @@ export class Account {
 
   /** The account without pauses, changes of the plan and cancellations of which an instant does not know. */
   #asKnownAt(instant: number): Account {
-    const { pauses, moves, cancelled } = this.#sold;
+    const { pauses, moves, changes, cancelled } = this.#sold;
     const begun = pauses.filter(({ start }) => start <= instant);
     const moved = moves.filter(({ at }) => at <= Math.max(instant, this.#lines.life.start));
+    const changed = changes.filter(({ at }) => at <= instant);
     const isPlanned = cancelled !== null && cancelled.type !== 'immediate';
     const planned = isPlanned && cancelled.asked <= instant ? cancelled.at : Infinity;
-    const knowsAll = begun.length === pauses.length && moved.length === moves.length;
+    const knowsAll =
+      begun.length === pauses.length &&
+      moved.length === moves.length &&
+      changed.length === changes.length;
     return knowsAll && planned === this.#planned
       ? this
-      : new Account({ ...this.#sold, pauses: begun, moves: moved }, this.#uses, planned);
+      : new Account(
+          { ...this.#sold, pauses: begun, moves: moved, changes: changed },
+          this.#uses,
+          planned,
+        );
   }
 }
 
