@@ -12,6 +12,7 @@ import { idleIn, pausedCells, type PausedTime } from '../../../domain/time/pause
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import type { SettledRow } from '../records/subscription-change-repository.ts';
+import { mostBilled } from './credited-customer.ts';
 
 /** One line that an operation ends, begins or replaces, each as it is stored before or after it. */
 export interface LineSwap {
@@ -44,6 +45,8 @@ export interface ChangedRow {
   readonly rated: RatedLine;
   /** The billed amount of the credited service; null for a charge. */
   readonly billed: BilledWindow | null;
+  /** The customer who was billed most of the credited service; null for a charge, and if it is on no invoice. */
+  readonly billed_to: string | null;
   /** Exclusive tax that is refunded with a credit; zero for a charge. */
   readonly returnedTax: Decimal;
 }
@@ -98,6 +101,7 @@ function credits(
         line,
         rated,
         billed,
+        billed_to: mostBilled(rows),
         returnedTax: creditedTax(rated.amount.neg(), billed, taxOf(rows), line.currency),
       }));
   });
@@ -133,6 +137,7 @@ function charges(
     line,
     rated,
     billed: null,
+    billed_to: null,
     returnedTax: ZERO,
   });
   if (line.billing_period === 'ONETIME') {

@@ -10,7 +10,13 @@ export function netted(rated: readonly ChangedRow[]): ChangedRow[] {
   for (const row of rated) {
     const index = rows.findIndex((other) => isOther(other, row));
     if (index < 0) rows.push(row);
-    else rows[index] = { ...row, billed: null, rated: mergedRow(rows[index]!.rated, row.rated) };
+    else
+      rows[index] = {
+        ...row,
+        billed: null,
+        billed_to: null,
+        rated: mergedRow(rows[index]!.rated, row.rated),
+      };
   }
   return rows;
 }

@@ -29,6 +29,7 @@ import {
   type ChangedRow,
   type ChangeOperation,
 } from './change-rows.ts';
+import { creditedCustomer } from './credited-customer.ts';
 import { netted, netOf } from './net-change.ts';
 
 export interface SettledChange {
@@ -40,6 +41,11 @@ export interface SettledChange {
   readonly invoice: { readonly invoice: InvoiceRecord; readonly lines: InvoiceLineRecord[] } | null;
   /** Amount that returns to the customer's prepaid wallet, taxes included; 0 or more. */
   readonly credit: Decimal;
+  /**
+   * The customer whose wallet gets the credit: the one who was billed most of what is credited. Rows of a grouped
+   * subscription were billed to the customer of its parent (billing 16).
+   */
+  readonly credited_to: string;
   /** The currency of the invoice or of the credit: that of the subscription, or what its custom currency settles in. */
   readonly currency: string;
   readonly customer: Customer;
@@ -80,7 +86,8 @@ export async function settleChange(
   const shown = built(context, isDiscounted ? rated : netted(rated));
   const customer = sources.customers.get(payerOf(subscription))!;
   const currency = settlement?.currency ?? subscription.currency;
-  const change = { operation, changed: rated, customer, currency };
+  const credited_to = creditedCustomer(rated) ?? payerOf(subscription);
+  const change = { operation, changed: rated, customer, credited_to, currency };
   const settledNets = isDiscounted ? nets : shown.lines.map(netOf);
   const { action } = settleRows(settledNets.map((amount) => ({ amount })));
   const rows = rowsOfLines(context, rated, charged, { nets, charges });

@@ -1,4 +1,3 @@
-import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { Decimal, decimal, decimalText, sum } from '../../../domain/money.ts';
 import { changeKey } from '../../../domain/pricing/line-change.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
@@ -76,7 +75,7 @@ export async function writeChange(
     })),
   );
   const credited = change.credit.gt(0)
-    ? await creditProration(tx, deps, caller, of.subscription, change, operation_key)
+    ? await creditProration(tx, deps, caller, change, operation_key)
     : null;
   await insertSubscriptionChange(tx, {
     ...newRecord(deps, caller, 'subs_change'),
@@ -124,14 +123,12 @@ async function creditProration(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  subscription: SubscriptionRow,
-  { credit, currency }: Pick<SettledChange, 'credit' | 'currency'>,
+  { credit, credited_to, currency }: SettledChange,
   operationKey: string,
 ): Promise<TransactionRow> {
-  const customer_id = payerOf(subscription);
   const reference_id = hashReference('proration_credit', operationKey);
   const { transaction } = await creditPrepaidWallet(tx, deps, caller, {
-    customer_id,
+    customer_id: credited_to,
     currency,
     amount: decimalText(credit),
     reason: 'SUBSCRIPTION_CREDIT_GRANT',
@@ -142,7 +139,7 @@ async function creditProration(
     reference_id,
     idempotency_key: reference_id,
     description: 'Proration credit from subscription change',
-    metadata: { customer_id, source: 'subscription_change_proration' },
+    metadata: { customer_id: credited_to, source: 'subscription_change_proration' },
   });
   return transaction;
 }

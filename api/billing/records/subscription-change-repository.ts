@@ -87,6 +87,8 @@ export interface SettledRow extends BilledRow {
   readonly subscription_line_item_id: string;
   readonly period_start: string;
   readonly tax: string;
+  /** The customer of the invoice; null for a row of a change without an invoice. */
+  readonly customer_id: string | null;
 }
 
 /**
@@ -139,7 +141,8 @@ const invoicedRows = (db: Db, of: SettledService): Fragment => db`
               else (coalesce((i.tax_summary ->> 'exclusive_tax')::numeric, 0)
                     * (l.amount - l.line_item_discount - l.invoice_level_discount)
                     / (i.subtotal - i.total_discount) / l.factor)::text
-         end as tax
+         end as tax,
+         i.customer_id
     from ${rowsOfService(db, of)}
    where coalesce(i.billing_reason, '') <> 'SUBSCRIPTION_UPDATE' or i.invoice_type = 'SUBSCRIPTION'`;
 
@@ -147,7 +150,7 @@ const invoicedRows = (db: Db, of: SettledService): Fragment => db`
 const changedRows = (db: Db, of: SettledService): Fragment => db`
   select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz, r ->> 'kind', r ->> 'gross',
          ((r ->> 'gross')::numeric - (r ->> 'net')::numeric)::text, '0',
-         coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax'
+         coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax', i.customer_id
     from subscription_changes c
     cross join jsonb_array_elements(c.rows) r
     left join invoices i on i.id = c.invoice_id
@@ -159,7 +162,8 @@ const changedRows = (db: Db, of: SettledService): Fragment => db`
 const creditedRows = (db: Db, of: SettledService): Fragment => db`
   select l.subscription_line_item_id, l.period_start, 'credit', (-n.amount / l.factor)::text, '0', '0',
          i.invoice_status,
-         (-coalesce(note.tax * n.amount / nullif(note.net, 0), 0) / l.factor)::text
+         (-coalesce(note.tax * n.amount / nullif(note.net, 0), 0) / l.factor)::text,
+         i.customer_id
     from ${rowsOfService(db, of)}
     join credit_notes c on ${inScope(db, of.scope, 'c')} and c.invoice_id = i.id and c.credit_note_status = 'FINALIZED'
     join credit_note_lines n on n.credit_note_id = c.id and n.invoice_line_item_id = l.id

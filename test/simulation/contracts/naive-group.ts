@@ -1,6 +1,8 @@
-import type { Bill, Contract, Draft } from './contract.ts';
+import { Decimal } from '../../../domain/money.ts';
+import type { Bill, Block, Contract, Draft } from './contract.ts';
 import type { Child, Group, GroupUse } from './group.ts';
 import { Account } from './naive-contract.ts';
+import { total } from './naive-rating.ts';
 import { billing, paidFrom, taxed, type Settlement } from './naive-settlement.ts';
 
 /** The account of a parent or of a child, with what its own customer is billed. */
@@ -32,18 +34,52 @@ export function settledGroup({ parent, children }: Group, uses: readonly GroupUs
     const own = billing(parent, first!.periods)(draft);
     return taxed(parent, { ...draft, rows: [own, ...parts].flatMap(({ rows }) => rows) });
   });
-  const settle = (contract: Contract, account: Account, own: Bill[], known: Bill[]): Settled => ({
-    ...{ contract, account },
-    ...paidFrom(contract, own, account.credited(known)),
+  const ofChildren = split.map(({ account, own, merged }, index) => {
+    const { contract } = children[index]!;
+    const [billed, beside] = [own, merged].map((drafts) =>
+      drafts.map(billing(contract, account.periods)),
+    );
+    const credited = account.credited([...bills, ...billed!]);
+    const isParents = (block: Block) =>
+      advancesAround(contract, account, beside!, block.at).gt(
+        advancesAround(contract, account, billed!, block.at),
+      );
+    const toParent = credited.filter(isParents);
+    const paid = paidFrom(
+      contract,
+      billed!,
+      credited.filter((block) => !isParents(block)),
+    );
+    return { toParent, settled: { contract, account, ...paid } };
   });
+  const credited = [first!.credited(bills), ...ofChildren.map(({ toParent }) => toParent)].flat();
   return [
-    settle(parent, first!, bills, bills),
-    ...split.map(({ account, own }, index) => {
-      const { contract } = children[index]!;
-      const billed = own.map(billing(contract, account.periods));
-      return settle(contract, account, billed, [...bills, ...billed]);
-    }),
+    { contract: parent, account: first!, ...paidFrom(parent, bills, credited) },
+    ...ofChildren.map(({ settled }) => settled),
   ];
+}
+
+/** What bills charge in advance for the period around an instant. Who is billed more gets the credits of the period. */
+function advancesAround(
+  { fees }: Contract,
+  { periods }: Account,
+  bills: readonly Bill[],
+  at: number,
+): Decimal {
+  const names = fees.filter(({ advance }) => advance).map(({ name }) => name);
+  const period = periods.find(({ start, end }) => start <= at && at < end);
+  return total(
+    bills
+      .flatMap(({ rows }) => rows)
+      .filter(
+        ({ name, start }) =>
+          names.includes(name) &&
+          period !== undefined &&
+          start >= period.start &&
+          start < period.end,
+      )
+      .map(({ net }) => net),
+  );
 }
 
 /**
