@@ -156,7 +156,7 @@ export const LateEvent = z
     subscription_id: z.string(),
     /** A skipped invoice is computed again instead of settled. */
     invoice_status: z.enum(['FINALIZED', 'SKIPPED']),
-    /** The settlement of late usage that includes the event; null if there is none yet. */
+    /** How late usage that includes the event was settled; null: not settled. */
     settled_as: z.enum(SETTLED_AS).nullable(),
     /** The one-off invoice or the credit note of the settlement. */
     document_id: z.string().nullable(),

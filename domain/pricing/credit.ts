@@ -41,7 +41,10 @@ export function billedWindow(rows: readonly BilledRow[]): BilledWindow {
   };
 }
 
-const netAmount = (row: BilledRow): Decimal =>
+/** The amount of a row after its discounts. */
+export const netAmount = (
+  row: Pick<BilledRow, 'amount' | 'line_item_discount' | 'invoice_level_discount'>,
+): Decimal =>
   decimal(row.amount)
     .minus(decimal(row.line_item_discount))
     .minus(decimal(row.invoice_level_discount));

@@ -1,9 +1,10 @@
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
+import { netAmount } from './credit.ts';
 import type { LineKind } from './rated-line.ts';
 
 /** A row of an invoice, as far as later credits depend on it. Decimal text, in the currency of the invoice. */
 export interface ChargedRow {
-  /** Null for a row that is no service of a line item. */
+  /** Null for a row without a line item. */
   readonly subscription_line_item_id: string | null;
   readonly kind: LineKind;
   readonly period_start: string | null;
@@ -21,14 +22,20 @@ export interface ChargedInvoice {
   readonly exclusive_tax: string;
 }
 
-/** What an edit adds to the charge or credit of a line item, in the currency of the line item. Decimal text. */
-export interface EditedCharge {
+/**
+ * A charge or credit of a line item by a change, or what an edit adds to one: in the currency of the line item. Decimal
+ * text; credits are negative.
+ */
+export interface ChangeRow {
   readonly line_item_id: string;
   readonly kind: 'base' | 'credit';
   readonly period_start: string;
   readonly period_end: string;
+  /** Before discounts. */
   readonly gross: string;
+  /** After discounts. */
   readonly net: string;
+  /** Exclusive tax of the row. */
   readonly tax: string;
 }
 
@@ -36,11 +43,11 @@ export interface EditedCharge {
  * What the edit of an invoice changes in what its line items are charged and credited (billing 5.3): amounts before and
  * after discounts, and exclusive tax. Rows without a line item have no part in it. Empty if the edit changes nothing.
  */
-export function editedCharges(before: ChargedInvoice, after: ChargedInvoice): EditedCharge[] {
+export function editedCharges(before: ChargedInvoice, after: ChargedInvoice): ChangeRow[] {
   const services = differences(before.rows, after.rows);
   const rate = rateOf(after) ?? rateOf(before) ?? ZERO;
   const change = serviceTax(after).minus(serviceTax(before));
-  // What the rate does not explain, as a rounding or an exemption since then, belongs to the charges as they were.
+  // Roundings and later exemptions are not explained by the rate: the charges before the edit share them.
   const rest = change.minus(rate.times(sum(services.map(({ net }) => net))));
   const charged = sum(services.map(({ charged: amount }) => amount));
   return services
@@ -66,12 +73,7 @@ interface ServiceRow extends ChargedRow {
 const isService = (row: ChargedRow): row is ServiceRow =>
   row.subscription_line_item_id !== null && row.period_start !== null && row.period_end !== null;
 
-const netOf = (row: ChargedRow): Decimal =>
-  decimal(row.amount)
-    .minus(decimal(row.line_item_discount))
-    .minus(decimal(row.invoice_level_discount));
-
-interface Difference extends Pick<EditedCharge, 'line_item_id' | 'kind'> {
+interface Difference extends Pick<ChangeRow, 'line_item_id' | 'kind'> {
   readonly period_start: string;
   readonly period_end: string;
   readonly factor: Decimal;
@@ -89,7 +91,7 @@ function differences(before: readonly ChargedRow[], after: readonly ChargedRow[]
     const { subscription_line_item_id: line_item_id, period_start, period_end } = row;
     const key = JSON.stringify([line_item_id, kind, period_start]);
     const earlier = found.get(key);
-    const net = netOf(row);
+    const net = netAmount(row);
     found.set(key, {
       ...{ line_item_id, kind, period_start, period_end },
       factor: decimal(row.custom_currency?.conversion_factor ?? '1'),
@@ -107,10 +109,10 @@ function differences(before: readonly ChargedRow[], after: readonly ChargedRow[]
 
 /** Exclusive tax per unit of net amount; null if nothing is taxed. */
 function rateOf({ rows, exclusive_tax }: ChargedInvoice): Decimal | null {
-  const taxed = sum(rows.map(netOf));
+  const taxed = sum(rows.map(netAmount));
   return taxed.gt(0) ? decimal(exclusive_tax).div(taxed) : null;
 }
 
 /** The part of the exclusive tax that the rows of line items have. */
 const serviceTax = (invoice: ChargedInvoice): Decimal =>
-  (rateOf(invoice) ?? ZERO).times(sum(invoice.rows.filter(isService).map(netOf)));
+  (rateOf(invoice) ?? ZERO).times(sum(invoice.rows.filter(isService).map(netAmount)));

@@ -272,7 +272,7 @@ export async function dispatchAgain(
   return row?.can_be_sent ?? null;
 }
 
-/** Notifications of a time range, or one. */
+/** The notifications of a time range, or a single notification. */
 export interface Replayed {
   readonly endpoint_id: string;
   readonly from?: string | null | undefined;

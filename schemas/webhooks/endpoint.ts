@@ -89,7 +89,7 @@ export const WebhookAttemptSearch = searchSchemas({
 
 export const TestWebhookBody = z.object({ event_type: eventType.nullish() }).nullish();
 
-/** Notifications of a time range, or one by its id. */
+/** Names the notifications of a time range, or a single notification. */
 export const ReplayWebhooksBody = z
   .object({
     endpoint_id: id,

@@ -1,7 +1,6 @@
-import { Decimal, decimal, decimalText } from '../../../domain/money.ts';
+import { type Decimal, decimalText } from '../../../domain/money.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import type { LineStep } from '../../../schemas/explanation.ts';
-import type { InvoiceLineRecord } from '../../../schemas/invoice.ts';
 import type { ChangedRow } from './change-rows.ts';
 
 /** The credit and the charge of one swap as one row: its quantity and amount are the differences. */
@@ -60,9 +59,3 @@ const partOf = ({ period, amount, explanation }: RatedLine, quantity: Decimal) =
   amount: decimalText(amount),
   steps: explanation.steps.filter((step): step is LineStep => step.step !== 'sum'),
 });
-
-/** The amount of a row after its discounts. */
-export const netOf = (line: InvoiceLineRecord): Decimal =>
-  decimal(line.amount)
-    .minus(decimal(line.line_item_discount))
-    .minus(decimal(line.invoice_level_discount));

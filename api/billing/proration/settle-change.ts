@@ -3,6 +3,7 @@ import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
 import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
 import { roundToCurrency } from '../../../domain/currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
+import { netAmount } from '../../../domain/pricing/credit.ts';
 import { settleRows } from '../../../domain/pricing/line-change.ts';
 import type { Db } from '../../../postgres/client.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -22,7 +23,8 @@ import {
   type Settlement,
 } from '../computing/settlement-currency.ts';
 import { taxesOf, taxRecords } from '../computing/tax-rows.ts';
-import { settledRowsOf, type ChangeRow } from '../records/subscription-change-repository.ts';
+import type { ChangeRow } from '../../../domain/pricing/edited-charges.ts';
+import { settledRowsOf } from '../records/subscription-change-repository.ts';
 import {
   rowsOfChange,
   startOfChange,
@@ -30,7 +32,7 @@ import {
   type ChangeOperation,
 } from './change-rows.ts';
 import { creditedCustomer } from './credited-customer.ts';
-import { netted, netOf } from './net-change.ts';
+import { netted } from './net-change.ts';
 
 export interface SettledChange {
   readonly operation: ChangeOperation;
@@ -88,7 +90,7 @@ export async function settleChange(
   const currency = settlement?.currency ?? subscription.currency;
   const credited_to = creditedCustomer(rated) ?? payerOf(subscription);
   const change = { operation, changed: rated, customer, credited_to, currency };
-  const settledNets = isDiscounted ? nets : shown.lines.map(netOf);
+  const settledNets = isDiscounted ? nets : shown.lines.map(netAmount);
   const { action } = settleRows(settledNets.map((amount) => ({ amount })));
   const rows = rowsOfLines(context, rated, charged, { nets, charges });
   if (action === 'invoice') {
@@ -186,7 +188,7 @@ function netsOf(context: Context, rated: readonly ChangedRow[], charges: Built):
     rated.filter(({ billed }) => billed !== null),
   );
   const [charged, credited] = [[...charges.lines], [...credits.lines]];
-  return rated.map(({ billed }) => netOf((billed === null ? charged : credited).shift()!));
+  return rated.map(({ billed }) => netAmount((billed === null ? charged : credited).shift()!));
 }
 
 function changeRowsOf(
@@ -194,7 +196,7 @@ function changeRowsOf(
   nets: readonly Decimal[],
   charges: Built,
 ): ChangeRow[] {
-  const taxed = sum(charges.lines.map(netOf));
+  const taxed = sum(charges.lines.map(netAmount));
   const exclusive = decimal(charges.tax_summary.exclusive_tax);
   return rated.map(({ line, rated: row, billed, returnedTax }, index) => {
     const net = nets[index]!;

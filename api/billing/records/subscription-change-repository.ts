@@ -1,5 +1,6 @@
 import { TAX_LINE } from '../../../domain/invoicing/credit-notes.ts';
 import type { BilledRow } from '../../../domain/pricing/credit.ts';
+import type { ChangeRow } from '../../../domain/pricing/edited-charges.ts';
 import {
   inScope,
   type Db,
@@ -9,20 +10,6 @@ import {
 } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { jsonOf } from '../../../postgres/parameters.ts';
-
-/** One charged or credited row of a change. Amounts as decimal text; credits are negative. */
-export interface ChangeRow {
-  readonly line_item_id: string;
-  readonly kind: 'base' | 'credit';
-  readonly period_start: string;
-  readonly period_end: string;
-  /** Before discounts. */
-  readonly gross: string;
-  /** After discounts. */
-  readonly net: string;
-  /** Exclusive tax of the row. */
-  readonly tax: string;
-}
 
 /** The settlement of one change of a subscription (billing 5.3). */
 export interface SubscriptionChangeRecord {

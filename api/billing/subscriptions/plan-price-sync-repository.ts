@@ -79,14 +79,14 @@ export async function lastRatedQuantities(
   const rows = await db<{ id: string; quantity: string | null }[]>`
     select id, case when jsonb_array_length(step -> 'ratings') = 1 and step ->> 'omitted' is null
                     then step #>> '{ratings,0,quantity}' end as quantity
-      from (select distinct on (l.subscription_line_item_id) l.subscription_line_item_id as id,
-                   jsonb_path_query_first(l.explanation, '$.steps[*] ? (@.step == "rate")') as step
-              from invoice_line_items l
-              join invoices i on i.id = l.invoice_id and ${inScope(db, scope, 'i')}
-             where ${inScope(db, scope, 'l')} and l.holds_slot and l.kind = 'base'
-               and l.subscription_line_item_id = any(${lineIds as string[]}::text[])
-               and i.invoice_status = 'FINALIZED'
-             order by l.subscription_line_item_id, l.period_start desc) last`;
+      from unnest(${lineIds as string[]}::text[]) as line(id)
+     cross join lateral (
+           select jsonb_path_query_first(l.explanation, '$.steps[*] ? (@.step == "rate")') as step
+             from invoice_line_items l
+             join invoices i on i.id = l.invoice_id and ${inScope(db, scope, 'i')}
+            where ${inScope(db, scope, 'l')} and l.holds_slot and l.kind = 'base'
+              and l.subscription_line_item_id = line.id and i.invoice_status = 'FINALIZED'
+            order by l.period_start desc limit 1) last`;
   return new Map(rows.flatMap(({ id, quantity }) => (quantity === null ? [] : [[id, quantity]])));
 }
 

@@ -1,6 +1,6 @@
 import { roundToCurrency } from '../../../domain/currency.ts';
 import { invalidOperation } from '../../../domain/errors.ts';
-import { Decimal, decimal, decimalText } from '../../../domain/money.ts';
+import { decimal, decimalText, sum, type Decimal } from '../../../domain/money.ts';
 import { chargeModel } from '../../../domain/pricing/price.ts';
 import { rate } from '../../../domain/pricing/rate.ts';
 import { isoTime } from '../../../platform/clock.ts';
@@ -61,8 +61,8 @@ export async function previewPrice(
       ? []
       : [{ line, now: costOf(chargeModel(line.price), quantity), then: costOf(model, quantity) }];
   });
-  const now = sumOf(compared.map((one) => one.now));
-  const then = sumOf(compared.map((one) => one.then));
+  const now = sum(compared.map((one) => one.now));
+  const then = sum(compared.map((one) => one.then));
   const subscriptions = subscriptionsOf(lines).size;
   const comparedOnes = subscriptionsOf(compared.map(({ line }) => line)).size;
   return {
@@ -80,9 +80,6 @@ export async function previewPrice(
     difference: decimalText(then.minus(now)),
   };
 }
-
-const sumOf = (amounts: readonly Decimal[]): Decimal =>
-  amounts.reduce((sum, amount) => sum.plus(amount), new Decimal(0));
 
 const subscriptionsOf = (lines: readonly BilledLine[]): ReadonlySet<string> =>
   new Set(lines.map(({ subscription_id }) => subscription_id));

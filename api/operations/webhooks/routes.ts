@@ -173,7 +173,8 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/webhooks/replay',
-    summary: 'Send the notifications of a time range, or one, to an endpoint again',
+    summary:
+      'Send the notifications of a time range, or a single notification, to an endpoint again',
     permission: 'webhook:write',
     body: ReplayWebhooksBody,
     status: 202,
@@ -186,7 +187,7 @@ export const webhookRoutes = [
         const { system_event_id } = call.body;
         if (count === 0 && system_event_id != null)
           throw invalidOperation(
-            `${system_event_id} cannot be sent to this endpoint again: it is a test, it is older than ${PAYLOAD_DAYS} days, or the endpoint does not want its type.`,
+            `${system_event_id} cannot be sent to this endpoint again: it is unknown or a test, it is older than ${PAYLOAD_DAYS} days, or the endpoint is not subscribed to its type.`,
             'system_event_id',
           );
         return { message: `${count} notifications will be sent again`, count };

@@ -241,5 +241,6 @@ test.each(seeds)('the figures follow from the rows after each step, SEED=%i', as
     invoice = await read(taken.id);
     log.push(`${taken.what} ${taken.status}: ${invoice.invoice_status} ${invoice.total}`);
   }
+  // A wrong total is found.
   expect(problems({ ...invoice, total: `${invoice.total}1` }, taxes)).not.toEqual([]);
 });

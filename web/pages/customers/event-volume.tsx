@@ -9,7 +9,7 @@ import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 
 const DAY_MS = 86_400_000;
 
-/** Accepted copies of the customer's events by day, metered or not, whatever they are priced. */
+/** Accepted events of the customer by UTC day. Copies count, and so do events that no meter counts. */
 export function EventVolume({ externalId }: { readonly externalId: string }) {
   const mayRead = useMay('event:read');
   const [asked] = useState(() => presetRange('last_30_days', 'UTC', new Date().toISOString()));

@@ -11,7 +11,7 @@ type State = ApiRecord<'DoctorReport'>['state'];
 /** How often the checks are made again while the page is open. */
 const CHECK_MS = 30_000;
 
-/** The check of what is accepted and not counted yet; it is shown also when it passes. */
+/** The check of events that are accepted and not counted yet. It is always shown. */
 const LAG = 'log lag';
 
 const TONES: Readonly<Record<State, Tone>> = { ok: 'positive', warn: 'warning', bad: 'negative' };

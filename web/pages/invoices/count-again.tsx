@@ -3,8 +3,8 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import type { UsageQuestion } from './line-events.tsx';
 
 /**
- * The query that gives the quantity of a row, to be run by anybody with a key. Nothing for rows that the query of the
- * API cannot ask for: of windows, of groups, of several customers, or beside a more specific price.
+ * A command that counts the quantity of a row again. Empty for rows that one query of the API cannot count: rows with
+ * windows or groups, rows of several customers, and rows whose events a more specific price bills in part.
  */
 export function CountAgain({
   meterId,
@@ -25,10 +25,7 @@ export function CountAgain({
   return (
     <details>
       <summary>Query to count the quantity again</summary>
-      <p>
-        It counts the events that are there now, also those that came after the invoice was
-        computed.
-      </p>
+      <p>The result includes events that arrived after the invoice was computed.</p>
       <CodeBlock label="Query" text={postCommand('/events/usage/meter', body, 'YOUR_API_KEY')} />
     </details>
   );

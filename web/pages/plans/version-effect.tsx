@@ -17,7 +17,7 @@ export function VersionEffect({
   /** As the update takes it; null while the form is not complete. */
   readonly body: object | null;
 }) {
-  // A text, because an object that is created at each render would be deferred again and again.
+  // A text: a new object at each render would be deferred for ever.
   const asked = useDeferredValue(JSON.stringify(body));
   const query = useQuery({
     queryKey: ['price-preview', priceId, asked],
