@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { instant } from './primitives.ts';
+import { searchSchemas } from './search.ts';
 
 export const GATEWAY_EVENT_KINDS = ['payment', 'refund', 'dispute'] as const;
 export const GATEWAY_EVENT_OUTCOMES = ['applied', 'set_aside', 'ignored'] as const;
@@ -23,6 +24,8 @@ export const GatewayEventRecord = z
   .meta({ id: 'GatewayEvent' });
 export type GatewayEventRecord = z.infer<typeof GatewayEventRecord>;
 
-export const GatewayEvents = z
-  .object({ items: z.array(GatewayEventRecord) })
-  .meta({ id: 'GatewayEvents' });
+/** With `invoice_id`: events about all payments of the invoice. */
+export const GatewayEventSearch = searchSchemas({
+  fields: { id: 'text', event_id: 'text', kind: 'text', outcome: 'text', created_at: 'time' },
+  filters: (kind) => ({ payment_id: kind.text(), invoice_id: kind.text() }),
+});

@@ -171,7 +171,9 @@ describeInBrowser('traces', (executable) => {
       line_items: [{ invoice_line_item_id: invoice.line_items[0].id, amount: '5' }],
     });
     expect(note.status).toBe(201);
-    const { items } = (await api.get(`/v1/payments/${payment.id}/gateway-events`)).body;
+    const { items } = (
+      await api.post('/v1/payments/gateway-events/search', { payment_id: payment.id })
+    ).body;
     await onPage(`/invoices/${invoice.id}?tab=payments`, async (page) => {
       await cell(page, 'List of events of the gateway', items[0].event_id).waitFor();
       await cell(page, 'List of events of the gateway', 'handled once').waitFor();

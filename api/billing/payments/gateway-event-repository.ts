@@ -1,6 +1,8 @@
 import type { GatewayEvent } from '../../../platform/gateways/gateway.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { filterConditions, findPage } from '../../../postgres/search.ts';
 import type { GatewayEventRecord } from '../../../schemas/gateway-event.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { type Caller, newRecord } from '../../conventions/record.ts';
@@ -69,17 +71,32 @@ export async function claimEvent(
   return claimed!.repeats === 0;
 }
 
-/** Events that gateways sent about the payment, the newest first; at most as many as asked for. */
-export function gatewayEventsOfPayment(
+export interface GatewayEventFilter {
+  readonly payment_id?: string | null;
+  readonly invoice_id?: string | null;
+  readonly search: Search;
+}
+
+/** Events that gateways sent about payments. */
+export function searchGatewayEvents(
   db: Db,
   scope: Scope,
-  paymentId: string,
-  limit: number,
-): Promise<GatewayEventRecord[]> {
-  return db<GatewayEventRecord[]>`
-    select id, event_id, kind, outcome, reason, repeats, last_repeated_at, created_at from gateway_events
-     where ${inScope(db, scope)} and payment_id = ${paymentId}
-     order by created_at desc, id desc limit ${limit}`;
+  { payment_id, invoice_id, search }: GatewayEventFilter,
+): Promise<Page<GatewayEventRecord>> {
+  return findPage<GatewayEventRecord>(db, {
+    columns: db`id, event_id, kind, outcome, reason, repeats, last_repeated_at, created_at`,
+    from: db`gateway_events`,
+    where: db`${inScope(db, scope)}
+      ${filterConditions(db, { payment_id }, ['payment_id'])}
+      ${
+        invoice_id
+          ? db`and payment_id in (select id from payments
+                                   where ${inScope(db, scope)} and destination_type = 'INVOICE'
+                                     and destination_id = ${invoice_id})`
+          : db``
+      }`,
+    search,
+  });
 }
 
 /** What an event did. */

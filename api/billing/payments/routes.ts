@@ -5,7 +5,7 @@ import {
   PaymentSearch,
   UpdatePaymentBody,
 } from '../../../schemas/payment.ts';
-import { GatewayEvents } from '../../../schemas/gateway-event.ts';
+import { GatewayEventRecord, GatewayEventSearch } from '../../../schemas/gateway-event.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import { runCommand } from '../../conventions/command.ts';
@@ -15,10 +15,7 @@ import { paymentAnswer, paymentAnswers } from './answers.ts';
 import { cancelAtGateway, changePayment, deletePayment, processPayment } from './change-payment.ts';
 import { createPayment } from './create-payment.ts';
 import { syncPayment } from './dispatch-payment.ts';
-import { gatewayEventsOfPayment } from './gateway-event-repository.ts';
-
-/** Events of one payment in an answer: a gateway sends few, and repeats are counted. */
-const GATEWAY_EVENTS_MAX = 200;
+import { searchGatewayEvents } from './gateway-event-repository.ts';
 
 async function listPayments(db: Db, scope: Scope, filter: PaymentFilter) {
   const page = await searchPayments(db, scope, filter);
@@ -77,17 +74,14 @@ export const paymentRoutes = [
       paymentAnswer(deps.pool, scope, await getPayment(deps.pool, scope, params.id)),
   }),
   route({
-    method: 'GET',
-    path: '/payments/{id}/gateway-events',
-    summary: 'List what the gateway sent about a payment, with the effect of each event',
+    method: 'POST',
+    path: '/payments/gateway-events/search',
+    summary: 'Search what gateways sent about payments, with the effect of each event',
     permission: 'payment:read',
-    params: IdParams,
+    body: GatewayEventSearch.body,
     status: 200,
-    answer: GatewayEvents,
-    handler: async ({ deps, scope, params }) => {
-      const { id } = await getPayment(deps.pool, scope, params.id);
-      return { items: await gatewayEventsOfPayment(deps.pool, scope, id, GATEWAY_EVENTS_MAX) };
-    },
+    answer: pageOf(GatewayEventRecord),
+    handler: ({ deps, scope, body }) => searchGatewayEvents(deps.pool, scope, body),
   }),
   route({
     method: 'PUT',

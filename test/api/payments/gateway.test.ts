@@ -360,7 +360,9 @@ describe('events of the gateway', () => {
     api.clock.advance(60_000);
     await send(event(payment));
     await send(event(payment));
-    const { status, body } = await api.get(`/v1/payments/${payment.id}/gateway-events`);
+    const { status, body } = await api.post('/v1/payments/gateway-events/search', {
+      payment_id: payment.id,
+    });
     expect([status, body.items]).toEqual([
       200,
       [
@@ -378,7 +380,14 @@ describe('events of the gateway', () => {
     ]);
     expect(await invoiceNow()).toMatchObject({ amount_paid: '50' });
     const other = await api.newCaller();
-    expect((await other.get(`/v1/payments/${payment.id}/gateway-events`)).status).toBe(404);
+    const by = { invoice_id: payment.destination_id };
+    const searched = (caller: TestApi | typeof other) =>
+      caller.post('/v1/payments/gateway-events/search', by);
+    expect((await searched(api)).body).toMatchObject({
+      items: body.items,
+      pagination: { total: 1 },
+    });
+    expect((await searched(other)).body).toMatchObject({ items: [], pagination: { total: 0 } });
   });
 
   test('an event may come before the answer of the request', async () => {

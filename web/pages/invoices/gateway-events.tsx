@@ -15,56 +15,56 @@ const OUTCOMES: Readonly<Record<GatewayEvent['outcome'], Tone>> = {
   ignored: 'neutral',
 };
 
-/** What the gateways sent about the payments of an invoice, with their own ids, and why a repeat did nothing. */
+/** Events of an invoice that are shown at once. */
+const SHOWN = 100;
+
+/** What gateways sent about the payments of an invoice, with their own ids, and why a repeat had no effect. */
 export function GatewayEvents({
-  payments,
+  invoiceId,
   zone,
 }: {
-  readonly payments: readonly ApiRecord<'Payment'>[];
+  readonly invoiceId: string;
   readonly zone: string;
 }) {
-  const ids = payments
-    .filter(({ payment_gateway }) => payment_gateway !== null)
-    .map(({ id }) => id);
   const query = useQuery({
-    queryKey: ['gateway-events', ids],
-    enabled: ids.length > 0,
-    queryFn: async ({ signal }) =>
-      (
-        await Promise.all(
-          ids.map((id) =>
-            answerOf(
-              api.GET('/payments/{id}/gateway-events', { params: { path: { id } }, signal }),
-            ),
-          ),
-        )
-      )
-        .flatMap(({ items }) => items)
-        .sort((a, b) => b.created_at.localeCompare(a.created_at)),
+    queryKey: ['gateway-events', invoiceId],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/payments/gateway-events/search', {
+          body: { invoice_id: invoiceId, limit: SHOWN },
+          signal,
+        }),
+      ),
   });
-  if (ids.length === 0) return null;
   return (
     <Section title="Events of the payment gateway">
       <Loaded query={query} what="events of the gateway">
-        {(events) =>
-          events.length === 0 ? (
+        {({ items, pagination }) =>
+          items.length === 0 ? (
             <p>
               The gateway sent no event about these payments. Their state was read from the gateway.
             </p>
           ) : (
-            <PlainTable
-              label="List of events of the gateway"
-              rows={events}
-              columns={[
-                {
-                  header: 'Received',
-                  cell: ({ created_at }) => <Time at={created_at} zone={zone} seconds />,
-                },
-                { header: 'Event', cell: ({ event_id }) => <code>{event_id}</code> },
-                { header: 'About', wideOnly: true, cell: ({ kind }) => formatWord(kind) },
-                { header: 'Effect', cell: (event) => <Effect of={event} zone={zone} /> },
-              ]}
-            />
+            <>
+              {pagination.total > items.length ? (
+                <p>
+                  The newest {SHOWN} of {pagination.total}.
+                </p>
+              ) : null}
+              <PlainTable
+                label="List of events of the gateway"
+                rows={items}
+                columns={[
+                  {
+                    header: 'Received',
+                    cell: ({ created_at }) => <Time at={created_at} zone={zone} seconds />,
+                  },
+                  { header: 'Event', cell: ({ event_id }) => <code>{event_id}</code> },
+                  { header: 'About', wideOnly: true, cell: ({ kind }) => formatWord(kind) },
+                  { header: 'Effect', cell: (event) => <Effect of={event} zone={zone} /> },
+                ]}
+              />
+            </>
           )
         }
       </Loaded>
@@ -80,7 +80,7 @@ function Effect({ of, zone }: { readonly of: GatewayEvent; readonly zone: string
       {repeats === 0 ? null : (
         <div>
           {repeats === 1 ? 'Sent once more' : `Sent ${repeats} more times, the last`} at{' '}
-          <Time at={last_repeated_at} zone={zone} seconds />. The repeat was ignored: an event with
+          <Time at={last_repeated_at} zone={zone} seconds />. Repeats are ignored: an event with
           this id is handled once.
         </div>
       )}

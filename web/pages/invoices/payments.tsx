@@ -58,7 +58,9 @@ export function Payments({ invoice, zone }: { readonly invoice: Invoice; readonl
               <RefundTable refunds={refunds} zone={zone} />
             </Section>
           )}
-          <GatewayEvents payments={payments} zone={zone} />
+          {payments.some(({ payment_gateway }) => payment_gateway !== null) ? (
+            <GatewayEvents invoiceId={invoice.id} zone={zone} />
+          ) : null}
           <Section title="Credit notes">
             <CreditNoteTable notes={notes} zone={zone} />
           </Section>
