@@ -189,11 +189,17 @@ export const isMergedAt = (
     readonly merges_from: Instant | null;
   },
   end: Instant,
-): boolean =>
+): boolean => child.current_period_end === end && isMerged(child);
+
+/** Whether the end of the running period of a grouped subscription is on its parent's invoice (billing 16). */
+export const isMerged = (child: {
+  readonly subscription_status: string;
+  readonly current_period_end: Instant;
+  readonly merges_from?: Instant | null;
+}): boolean =>
   child.subscription_status === 'active' &&
-  child.current_period_end === end &&
-  child.merges_from !== null &&
-  child.merges_from <= end;
+  child.merges_from != null &&
+  child.merges_from <= child.current_period_end;
 
 /** A subscription without its parent bills itself from its running period on (billing 16). */
 export const STANDING_ALONE = {

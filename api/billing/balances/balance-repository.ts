@@ -6,6 +6,7 @@ import type { AlertSettings } from '../../../schemas/feature.ts';
 import { SUBSCRIPTION_COLUMNS, type SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 import { openInvoiceLines } from '../records/open-invoice-line-repository.ts';
+import { subscriptionsPaidBy } from '../records/usage-payer-repository.ts';
 
 /**
  * Features with an enabled alert, and those with a last state other than `ok` for the wallet. `walletId` is an
@@ -105,18 +106,20 @@ export async function topUpHistory(db: Db, scope: Scope, walletId: string) {
   };
 }
 
-/** Running subscriptions of these payers that have invoices of their own, unordered. */
+/** A subscription with the customer who is billed for the usage of its running period. */
+export type PaidSubscription = SubscriptionRow & { readonly usage_payer_id: string };
+
+/** Running subscriptions whose usage these customers pay, each once, unordered. */
 export async function runningSubscriptions(
   db: Db,
   scope: Scope,
   payers: readonly string[],
-): Promise<SubscriptionRow[]> {
+): Promise<PaidSubscription[]> {
   if (payers.length === 0) return [];
-  return await db<SubscriptionRow[]>`
-    select ${columnList(db, SUBSCRIPTION_COLUMNS)} from subscriptions
-     where ${inScope(db, scope)} and status = 'published'
-       and subscription_status in ('active', 'trialing') and subscription_type <> 'inherited'
-       and coalesce(invoicing_customer_id, customer_id) = any(${payers as string[]})`;
+  return await db<PaidSubscription[]>`
+    select ${columnList(db, SUBSCRIPTION_COLUMNS)}, usage_payer_id
+      from ${subscriptionsPaidBy(db, scope, payers)} paid
+     where subscription_status in ('active', 'trialing') and subscription_type <> 'inherited'`;
 }
 
 /** Running periods of the subscriptions that the customer pays, inherited ones included, unordered. */
@@ -126,10 +129,9 @@ export async function runningPeriods(
   payer: string,
 ): Promise<{ readonly subscription_status: string; readonly current_period_start: string }[]> {
   return await db<{ subscription_status: string; current_period_start: string }[]>`
-    select subscription_status, current_period_start from subscriptions
-     where ${inScope(db, scope)} and status = 'published'
-       and coalesce(invoicing_customer_id, customer_id) = ${payer}
-       and subscription_status in ('active', 'trialing')`;
+    select subscription_status, current_period_start
+      from ${subscriptionsPaidBy(db, scope, [payer])} paid
+     where subscription_status in ('active', 'trialing')`;
 }
 
 /** Open invoices of the customers, the rows of each price type added up. */

@@ -1,9 +1,7 @@
 import { roundToCurrency } from '../../../domain/currency.ts';
 import { sum, ZERO, type Decimal } from '../../../domain/money.ts';
-import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import type { EventReader } from '../../../clickhouse/reading/event-reader.ts';
 import type { Scope } from '../../../postgres/client.ts';
-import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { readShownUsage } from '../../usage/quantities/ask-usage.ts';
@@ -12,7 +10,7 @@ import { usageLines } from '../analytics/analytics-subjects.ts';
 import { rateSubjects } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
-import { runningSubscriptions } from './balance-repository.ts';
+import { runningSubscriptions, type PaidSubscription } from './balance-repository.ts';
 import { lastTotals, type LastTotalsOptions, type Totals } from './last-totals.ts';
 
 type Deps = Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'>;
@@ -26,7 +24,7 @@ export interface UsageClaims {
 }
 
 /**
- * Priced usage of the running periods of the subscriptions that the wallets' customers pay (money 2.8). With
+ * Priced usage of the running periods that the wallets' customers are billed for (money 2.8, billing 16). With
  * `events`, usage of a new meter counts before its backfill is verified: for balances that are shown. Null leaves it
  * out: nothing is decided by it. With `last`, usage that was read before may serve (2.8.9).
  */
@@ -66,7 +64,7 @@ export async function usageClaims(
 async function totalsOf(
   deps: Deps,
   scope: Scope,
-  subscriptions: readonly SubscriptionRow[],
+  subscriptions: readonly PaidSubscription[],
   eventReader: EventReader | null,
 ): Promise<Totals> {
   const subjects = (
@@ -92,8 +90,9 @@ async function totalsOf(
         : await readShownUsage({ ...deps, eventReader }, asks);
   const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
   const rated = rateSubjects(subjects, rows);
+  const payers = new Map(subscriptions.map(({ id, usage_payer_id }) => [id, usage_payer_id]));
   const byPayer = groupBy(subjects, ({ subscription }) =>
-    totalKey(payerOf(subscription!), subscription!.currency),
+    totalKey(payers.get(subscription!.id)!, subscription!.currency),
   );
   return new Map(
     [...byPayer].map(([key, own]) => {

@@ -1,4 +1,3 @@
-import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { BillingError } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
 import { paidPeriodAt } from '../../../domain/subscription/schedule.ts';
@@ -34,6 +33,7 @@ import {
   type Ledger,
 } from '../credits/ledger.ts';
 import { pendingSchedules, type ScheduleRow } from '../records/schedule-repository.ts';
+import { usagePayerOf } from '../records/usage-payer-repository.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 import { announceWallet } from '../wallets/create-wallet.ts';
 import { prepaidWallet } from '../wallets/credit-wallet.ts';
@@ -314,14 +314,14 @@ class GrantRun {
   }
 
   /**
-   * The wallet of the customer who pays the subscription's invoices (money 5.5.2); created with the grant's
+   * The wallet of the customer who is billed for the subscription's usage (money 5.5.2); created with the grant's
    * rates.
    */
   private async open(grant: CreditGrant): Promise<Ledger> {
     if (this.ledger !== null) return this.ledger;
     const { tx, deps, caller, subscription } = this;
     const { wallet, isNew } = await prepaidWallet(tx, deps, caller, {
-      customer_id: payerOf(subscription),
+      customer_id: await usagePayerOf(tx, caller.scope, subscription),
       currency: subscription.currency,
       wallet_name: null,
       ...(grant.conversion_rate === null ? {} : { conversion_rate: grant.conversion_rate }),

@@ -6,6 +6,7 @@ import {
   livesBy,
   ownedBy,
 } from '../../../postgres/tables/test-clocks.ts';
+import { subscriptionsPaidBy } from '../records/usage-payer-repository.ts';
 
 /** Periods of the customer's subscriptions that have ended and whose invoice is not issued yet. */
 export async function openPeriods(
@@ -15,10 +16,9 @@ export async function openPeriods(
   at: string,
 ): Promise<OpenPeriod[]> {
   return await db<OpenPeriod[]>`
-    select current_period_end as period_end, false as is_invoiced from subscriptions
-     where ${inScope(db, scope)} and status = 'published' and current_period_end <= ${at}
-       and subscription_status in ('active', 'trialing')
-       and coalesce(invoicing_customer_id, customer_id) = ${customerId}
+    select current_period_end as period_end, false as is_invoiced
+      from ${subscriptionsPaidBy(db, scope, [customerId])} paid
+     where current_period_end <= ${at} and subscription_status in ('active', 'trialing')
      union all
     select period_end, false as is_invoiced from invoices
      where ${inScope(db, scope)} and customer_id = ${customerId} and status = 'published'
