@@ -12,14 +12,13 @@ import {
 } from '../platform/outbound/send-notification.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import {
-  disableEndpoint,
   dispatchNotifications,
   findDueDeliveries,
   noteAttempts,
-  noteEndpointHealth,
   type AttemptedDelivery,
   type DueDelivery,
 } from '../postgres/tables/webhook-deliveries.ts';
+import { disableEndpoint, noteEndpointHealth } from '../postgres/tables/webhook-endpoint-health.ts';
 import {
   HeldDeliveries,
   IN_FLIGHT_PER_ENDPOINT,

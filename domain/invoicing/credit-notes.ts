@@ -2,6 +2,7 @@ import type { CREDIT_NOTE_REASONS, REFUND_TARGETS } from '../../schemas/words.ts
 import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import { isRounded, roundToCurrency, type Currency } from '../currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
+import { netAmount, type DiscountedAmount } from '../pricing/net-amount.ts';
 import type { CreditNoteStatus, CreditNoteType } from '../states/credit-note.ts';
 import type { InvoiceStatus } from '../states/invoice.ts';
 import { byText } from '../text-order.ts';
@@ -29,12 +30,7 @@ export interface CreditableInvoice {
   /** Sum of the refunds in flight. */
   readonly refunds_in_flight: string;
   readonly exclusive_tax: string;
-  readonly lines: readonly {
-    readonly id: string;
-    readonly amount: string;
-    readonly line_item_discount: string;
-    readonly invoice_level_discount: string;
-  }[];
+  readonly lines: readonly (DiscountedAmount & { readonly id: string })[];
 }
 
 /** One credited row, or `TAX_LINE`. */
@@ -184,9 +180,7 @@ const creditedOn = (lines: readonly CreditNoteLine[], id: string): Decimal =>
 function netOf(invoice: CreditableInvoice, id: string, path: string): Decimal {
   const line = invoice.lines.find((candidate) => candidate.id === id);
   if (line === undefined) throw invalidField(path, 'must be a row of the invoice');
-  return decimal(line.amount)
-    .minus(decimal(line.line_item_discount))
-    .minus(decimal(line.invoice_level_discount));
+  return netAmount(line);
 }
 
 /** Exclusive tax of the credited amounts of the rows, including this note (money 10.6). */

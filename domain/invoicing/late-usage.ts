@@ -1,4 +1,5 @@
 import { decimal, Decimal, sum, ZERO } from '../money.ts';
+import { netAmount, type DiscountedAmount } from '../pricing/net-amount.ts';
 import type { LineKind } from '../pricing/rated-line.ts';
 
 /** The service that a row bills: computations of the same invoice have the same services. */
@@ -12,11 +13,8 @@ export interface BilledRow {
 }
 
 /** A row of an invoice with its discounts, decimal text. */
-export interface DiscountedRow extends BilledRow {
+export interface DiscountedRow extends BilledRow, DiscountedAmount {
   readonly id: string;
-  readonly amount: string;
-  readonly line_item_discount: string;
-  readonly invoice_level_discount: string;
 }
 
 /** Money of a row that an earlier settlement has charged; negative if it has credited it. */
@@ -100,11 +98,4 @@ function byService<Row extends BilledRow>(
 const serviceOf = (row: BilledRow): string =>
   JSON.stringify([row.subscription_id, row.subscription_line_item_id, row.kind, row.period_start]);
 
-const netOf = (rows: readonly DiscountedRow[] = []): Decimal =>
-  sum(
-    rows.map((row) =>
-      decimal(row.amount)
-        .minus(decimal(row.line_item_discount))
-        .minus(decimal(row.invoice_level_discount)),
-    ),
-  );
+const netOf = (rows: readonly DiscountedRow[] = []): Decimal => sum(rows.map(netAmount));

@@ -1,4 +1,5 @@
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
+import { netAmount, type DiscountedAmount } from '../pricing/net-amount.ts';
 import type { PriceType } from '../pricing/price.ts';
 import type { InvoiceStatus } from '../states/invoice.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
@@ -10,13 +11,10 @@ export interface OpenInvoice {
   readonly payment_status: PaymentStatus;
   readonly amount_paid: string;
   readonly amount_remaining: string;
-  readonly lines: readonly {
+  readonly lines: readonly (DiscountedAmount & {
     readonly price_type: PriceType | null;
-    readonly amount: string;
-    readonly line_item_discount: string;
-    readonly invoice_level_discount: string;
     readonly prepaid_credits_applied: string;
-  }[];
+  })[];
 }
 
 export interface UnpaidSummary {
@@ -41,12 +39,7 @@ export function unpaidUsage(invoice: OpenInvoice): Decimal {
   const usage = sum(
     invoice.lines
       .filter((line) => line.price_type === 'USAGE')
-      .map((line) =>
-        decimal(line.amount)
-          .minus(decimal(line.line_item_discount))
-          .minus(decimal(line.invoice_level_discount))
-          .minus(decimal(line.prepaid_credits_applied)),
-      ),
+      .map((line) => netAmount(line).minus(decimal(line.prepaid_credits_applied))),
   );
   return Decimal.min(decimal(invoice.amount_remaining), Decimal.max(usage, ZERO));
 }

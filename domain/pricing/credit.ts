@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { roundToCurrency, type Currency } from '../currency.ts';
 import { decimal, decimalText, Decimal, sum, ZERO } from '../money.ts';
+import { netAmount, type DiscountedAmount } from './net-amount.ts';
 import type { LineKind } from './rated-line.ts';
 
 /** Amounts charged and credited for a service window. Rounded, 0 or more. */
@@ -17,11 +18,8 @@ export interface BilledWindow {
 }
 
 /** The fields of a billed row that a later credit needs. Decimal text. */
-export interface BilledRow {
+export interface BilledRow extends DiscountedAmount {
   readonly kind: LineKind;
-  readonly amount: string;
-  readonly line_item_discount: string;
-  readonly invoice_level_discount: string;
   readonly invoice_status: string;
 }
 
@@ -40,14 +38,6 @@ export function billedWindow(rows: readonly BilledRow[]): BilledWindow {
     credited: ZERO.minus(sum(credits.map((row) => decimal(row.amount)))),
   };
 }
-
-/** The amount of a row after its discounts. */
-export const netAmount = (
-  row: Pick<BilledRow, 'amount' | 'line_item_discount' | 'invoice_level_discount'>,
-): Decimal =>
-  decimal(row.amount)
-    .minus(decimal(row.line_item_discount))
-    .minus(decimal(row.invoice_level_discount));
 
 /**
  * Value of a share of a window after the discounts of the window: half of a fee of 100.00 under a coupon of

@@ -1,17 +1,14 @@
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
-import { netAmount } from './credit.ts';
+import { netAmount, type DiscountedAmount } from './net-amount.ts';
 import type { LineKind } from './rated-line.ts';
 
 /** A row of an invoice, as far as later credits depend on it. Decimal text, in the currency of the invoice. */
-export interface ChargedRow {
+export interface ChargedRow extends DiscountedAmount {
   /** Null for a row without a line item. */
   readonly subscription_line_item_id: string | null;
   readonly kind: LineKind;
   readonly period_start: string | null;
   readonly period_end: string | null;
-  readonly amount: string;
-  readonly line_item_discount: string;
-  readonly invoice_level_discount: string;
   /** The factor converts from the currency of the line item; null: the same currency. */
   readonly custom_currency: { readonly conversion_factor: string } | null;
 }

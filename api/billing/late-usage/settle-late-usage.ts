@@ -7,6 +7,7 @@ import {
   type SettledShare,
 } from '../../../domain/invoicing/late-usage.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
+import { netAmount } from '../../../domain/pricing/net-amount.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -238,13 +239,7 @@ function taxOf(
   lines: LockedInvoice['lines'],
   credited: readonly { readonly invoice_line_item_id: string; readonly amount: string }[],
 ): Decimal {
-  const taxable = sum(
-    lines.map((line) =>
-      decimal(line.amount)
-        .minus(decimal(line.line_item_discount))
-        .minus(decimal(line.invoice_level_discount)),
-    ),
-  );
+  const taxable = sum(lines.map(netAmount));
   if (tax_summary === null || taxable.lte(0)) return ZERO;
   const amountOf = (isTax: boolean) =>
     sum(

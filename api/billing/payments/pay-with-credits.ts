@@ -2,6 +2,7 @@ import { BillingError, invalidField, notFound } from '../../../domain/errors.ts'
 import { payFromWallets, type OpenAmounts } from '../../../domain/invoicing/pay-from-wallets.ts';
 import { unpaidUsage } from '../../../domain/invoicing/unpaid.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
+import { netAmount } from '../../../domain/pricing/net-amount.ts';
 import { creditsWorth, debitWallet } from '../../../domain/wallet/wallet.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -41,12 +42,7 @@ export async function openAmounts(
   const fees = sum(
     lines
       .filter(({ price_type }) => price_type !== 'USAGE')
-      .map((line) =>
-        decimal(line.amount)
-          .minus(decimal(line.line_item_discount))
-          .minus(decimal(line.invoice_level_discount))
-          .minus(decimal(line.prepaid_credits_applied)),
-      ),
+      .map((line) => netAmount(line).minus(decimal(line.prepaid_credits_applied))),
   );
   return {
     remaining,

@@ -3,7 +3,7 @@ import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
 import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
 import { roundToCurrency } from '../../../domain/currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
-import { netAmount } from '../../../domain/pricing/credit.ts';
+import { netAmount } from '../../../domain/pricing/net-amount.ts';
 import { settleRows } from '../../../domain/pricing/line-change.ts';
 import type { Db } from '../../../postgres/client.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';

@@ -1,7 +1,7 @@
 import { invalidOperation, notFound } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { PAYLOAD_DAYS } from '../../../postgres/tables/forget-expired.ts';
-import { dispatchAgain, replayNotifications } from '../../../postgres/tables/webhook-deliveries.ts';
+import { dispatchAgain, replayNotifications } from '../../../postgres/tables/webhook-replays.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import {
