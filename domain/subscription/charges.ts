@@ -4,7 +4,7 @@ import type { ChargeCell } from '../pricing/proration.ts';
 import type { BillingSchedule } from '../time/billing-periods.ts';
 import { chargeCells, serviceWindow, type Cell } from '../time/charge-cells.ts';
 import { oneTimeTiming } from '../time/charge-timing.ts';
-import type { Period } from '../time/instant.ts';
+import type { Instant, Period } from '../time/instant.ts';
 
 /**
  * The fields that decide when a line item is charged. The window is half-open; null `end_date` means no end.
@@ -59,6 +59,22 @@ export function chargesOnInvoice<Line extends ChargedLine>(
       : recurringCharges(line, { billing_period, billing_period_count }, cells, scope);
   });
 }
+
+/**
+ * The lines with one-time charges dated within a trial on its end, where they are due (billing 10.4). A line that
+ * ends with the trial or earlier is then not charged.
+ */
+export const dueAfterTrial = <Line extends ChargedLine>(
+  lines: readonly Line[],
+  trialEnd: Instant | null,
+): readonly Line[] =>
+  trialEnd === null
+    ? lines
+    : lines.map((line) =>
+        line.billing_period === 'ONETIME' && line.start_date < trialEnd
+          ? { ...line, start_date: trialEnd }
+          : line,
+      );
 
 /** A line that ended on or before its date is not charged: it was removed. */
 function oneTimeCharge<Line extends ChargedLine>(

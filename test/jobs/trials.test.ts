@@ -166,3 +166,106 @@ describe('usage of a trial is never charged (billing 10.4)', () => {
     expect((await preview(subscription, window)).subtotal).toBe('0');
   });
 });
+
+describe('a one-time fee that is dated in the trial is due at its end (billing 10.4)', () => {
+  const once = { billing_period: 'ONETIME', display_name: 'Once' };
+  const own = { ...once, type: 'FIXED', billing_model: 'FLAT_FEE', price_unit_type: 'FIAT' };
+
+  /** A trial from 10 to 24 March, of a plan with a fee of 100 and a setup of 7. */
+  async function onTrial(more: object = {}) {
+    const { catalog, api } = world;
+    const [plan, other] = [await catalog.plan(), await catalog.plan('Other')];
+    await catalog.fixed(plan, '100', { display_name: 'Base' });
+    await catalog.fixed(plan, '7', { billing_period: 'ONETIME', display_name: 'Setup' });
+    await catalog.fixed(other, '200', { display_name: 'Other' });
+    await catalog.fixed(other, '9', { billing_period: 'ONETIME', display_name: 'Move' });
+    const { body: addon } = await api.post('/v1/addons', {
+      name: 'Pack', lookup_key: `pack${plan.id.toLowerCase()}`,
+    }); // prettier-ignore
+    await catalog.fixed(addon, '5', { ...once, entity_type: 'ADDON' });
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      start_date: day('2026-03-10'),
+      trial_period_days: 14,
+      ...(typeof more === 'function' ? more(addon) : more),
+    });
+    world.api.clock.set(day('2026-03-15'));
+    const path = `/v1/subscriptions/${subscription.id}`;
+    const send = async (to: string, body: object) => {
+      const answer = await api.post(to, body);
+      expect(answer.status).toBeLessThan(300);
+      return answer.body;
+    };
+    return { subscription, plan, other, addon, path, send };
+  }
+  const trialEnd = async (subscription: { id: string }, at: string) => {
+    world.api.clock.set(at);
+    await world.close();
+    const invoices = await invoicesOf(subscription);
+    return invoices.find(([reason]: string[]) => reason === 'SUBSCRIPTION_TRIAL_END');
+  };
+  const END = day('2026-03-24');
+  const issued = (...lines: string[]) => ['SUBSCRIPTION_TRIAL_END', 'FINALIZED', ...lines];
+  const BASE = 'Base 1 100 03-24T00:00..04-24T00:00';
+  const SETUP = 'Setup 1 7 03-24T00:00..03-24T00:00';
+  const ONCE = 'Once 1 5 03-24T00:00..03-24T00:00';
+
+  test('an addon that the subscription is created with', async () => {
+    const { subscription } = await onTrial((addon: any) => ({ addons: [{ addon_id: addon.id }] }));
+    expect(await trialEnd(subscription, END)).toEqual(issued(BASE, SETUP, ONCE));
+  });
+
+  test('an addon that is attached, and a line item that is added', async () => {
+    const { subscription, addon, path, send } = await onTrial();
+    await send('/v1/subscriptions/addon', { subscription_id: subscription.id, addon_id: addon.id });
+    await send(`${path}/lineitems`, {
+      price: { ...own, invoice_cadence: 'ADVANCE', amount: '5' },
+      start_date: day('2026-03-16'),
+    });
+    const shown = rows(await preview(subscription));
+    expect(await trialEnd(subscription, END)).toEqual(issued(BASE, SETUP, ONCE, ONCE));
+    expect(shown).toEqual([BASE, SETUP, ONCE, ONCE]);
+  });
+
+  test('an addon that ends in the trial is not due', async () => {
+    const { subscription, addon, send } = await onTrial();
+    const attached = await send('/v1/subscriptions/addon', {
+      subscription_id: subscription.id,
+      addon_id: addon.id,
+    });
+    const ended = await world.api.delete('/v1/subscriptions/addon', {
+      addon_association_id: attached.id,
+      effective_date: day('2026-03-20'),
+    });
+    expect(ended.status).toBe(200);
+    expect(await trialEnd(subscription, END)).toEqual(issued(BASE, SETUP));
+  });
+
+  test('a plan that is changed has the fees of the new one', async () => {
+    const { subscription, other, path, send } = await onTrial();
+    await send(`${path}/change/v2/execute`, { target_plan_id: other.id });
+    expect(await trialEnd(subscription, END)).toEqual(
+      issued('Other 1 200 03-24T00:00..04-24T00:00', 'Move 1 9 03-24T00:00..03-24T00:00'),
+    );
+  });
+
+  test.each(['2026-03-16', '2026-04-30'])('a trial that ends on %s instead', async (end) => {
+    const { subscription, path, send } = await onTrial();
+    await send(`${path}/modify/execute`, {
+      type: 'trial_end',
+      trial_end_params: { action: 'scheduled_date', new_trial_end: day(end) },
+    });
+    const billed = await trialEnd(subscription, day(end));
+    const on = `${end.slice(5)}T00:00`;
+    expect(billed.at(-1)).toBe(`Setup 1 7 ${on}..${on}`);
+  });
+
+  test('phases: the fee of the plan is in the first phase with paid time', async () => {
+    const { subscription } = await onTrial({
+      phases: [
+        { start_date: day('2026-03-10'), end_date: day('2026-03-20') },
+        { start_date: day('2026-03-20') },
+      ],
+    });
+    expect(await trialEnd(subscription, END)).toEqual(issued(BASE, SETUP));
+  });
+});

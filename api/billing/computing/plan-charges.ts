@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Charge, InvoiceScope } from '../../../domain/subscription/charges.ts';
+import {
+  dueAfterTrial,
+  type Charge,
+  type InvoiceScope,
+} from '../../../domain/subscription/charges.ts';
 import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { isRestart, paidSchedule } from '../../../domain/subscription/schedule.ts';
@@ -45,12 +49,13 @@ export function pausesOf(
 /** The charges of the two periods, each on the grid that it has: a plan change may move the anchor (billing 14.2). */
 function chargesOf(
   { subscription, billing_reason, covers }: InvoiceTarget,
-  lines: readonly BilledLine[],
+  all: readonly BilledLine[],
   pauses: readonly PausedTime[],
 ): Charge<BilledLine>[] {
   // Trial time is never billed; only the preview of a trial shows it, at 0 (billing 10.4).
   if (billing_reason === 'SUBSCRIPTION_TRIAL_START')
-    return chargesAroundPauses(subscription, lines, covers, pauses);
+    return chargesAroundPauses(subscription, all, covers, pauses);
+  const lines = dueAfterTrial(all, subscription.trial_end);
   const { closing, opening } = covers;
   const until = closing?.end ?? null;
   if (closing === null || until === null || !isRestart(subscription, until)) {

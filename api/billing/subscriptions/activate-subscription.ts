@@ -111,7 +111,7 @@ function begunAt(draft: SubscriptionRow, start: string): SubscriptionRow {
   };
 }
 
-/** Lines that begin with the draft begin with the subscription; one-time fees with its paid service. */
+/** Lines that begin with the draft begin with the subscription. */
 async function moveLines(
   tx: Transaction,
   { scope, user_id }: Caller,
@@ -126,11 +126,8 @@ async function moveLines(
 }
 
 function movedWindow(line: BilledLine, draft: SubscriptionRow, begun: SubscriptionRow) {
-  const isOneTime = line.billing_period === 'ONETIME';
-  const firstOf = (subscription: SubscriptionRow) =>
-    isOneTime ? (subscription.trial_end ?? subscription.start_date) : subscription.start_date;
-  const first = firstOf(begun);
-  const isMoved = line.start_date <= firstOf(draft) || line.start_date < first;
+  const first = begun.start_date;
+  const isMoved = line.start_date <= draft.start_date || line.start_date < first;
   const start_date = isMoved ? laterOf(first, line.price.start_date) : line.start_date;
   const end_date = line.end_date === null ? null : laterOf(line.end_date, start_date);
   return { start_date, end_date };

@@ -118,7 +118,6 @@ export async function newAddon(
   const addonOwner = {
     ...owner,
     plan: { id: owner.plan.id, name: addon.name },
-    paid_from: start_date,
   };
   const overridden = await withOverrides(tx, deps, caller, addonOwner, prices, request);
   const lines = overridden.map(({ price, quantity, path }) =>

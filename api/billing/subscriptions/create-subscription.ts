@@ -98,13 +98,15 @@ export async function createSubscription(
     customer_id: customer.id,
     plan,
     selection,
-    paid_from: trial?.end ?? terms.start_date,
   };
   const phases = await newPhases(tx, deps, caller, owner, body.phases ?? [], at);
   const own =
     phases.length === 0
       ? await newLineItems(tx, deps, caller, owner, selected, body)
-      : await newPhaseLines(tx, deps, caller, owner, phases, body);
+      : await newPhaseLines(tx, deps, caller, owner, phases, {
+          ...body,
+          trial_end: trial?.end ?? null,
+        });
   const entitlements = await newOverrides(tx, deps, caller, draft, body);
   const addons = await newAddons(
     tx,

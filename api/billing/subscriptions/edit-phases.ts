@@ -77,7 +77,6 @@ export async function addPhase(
       end: end_date,
       include_price_ids: subscription.include_price_ids,
     },
-    paid_from: subscription.trial_end ?? subscription.start_date,
   };
   const at = isoTime(deps.clock.now());
   // One-time prices of the plan belong to the first phase.
@@ -86,7 +85,9 @@ export async function addPhase(
   const selected = made!.selected.filter(
     (price) => price.billing_period !== 'ONETIME' || own.has(price.id),
   );
-  const lines = await newPhaseLines(tx, deps, caller, owner, [{ ...made!, selected }], {});
+  const lines = await newPhaseLines(tx, deps, caller, owner, [{ ...made!, selected }], {
+    trial_end: null,
+  });
   const coupons = await newAssociations(tx, deps, caller, subscription, lines, {}, [made!]);
   await insertPhases(tx, [made!.phase]);
   await insertLineItems(

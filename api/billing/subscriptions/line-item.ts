@@ -19,11 +19,6 @@ export interface LineItemOwner {
   readonly customer_id: string;
   readonly plan: { readonly id: string; readonly name: string };
   readonly selection: PriceSelection;
-  /**
-   * When paid service begins: the start, or the end of the trial. One-time fees of the plan are due at this
-   * time.
-   */
-  readonly paid_from: string;
   /** The phase of the lines; absent or null means the whole subscription. */
   readonly subscription_phase_id?: string | null;
 }
@@ -50,8 +45,6 @@ export function lineItem(
   draft: LineItemDraft,
 ): BilledLine {
   const terms = ratingTerms(price);
-  const isOneTime = price.billing_period === 'ONETIME';
-  const from = isOneTime ? owner.paid_from : owner.selection.start;
   const end = draft.end_date ?? owner.selection.end;
   return {
     ...newRecord(deps, caller, 'subs_line'),
@@ -75,10 +68,7 @@ export function lineItem(
     billing_period_count: price.billing_period_count,
     invoice_cadence: price.invoice_cadence,
     trial_period: price.trial_period,
-    start_date: laterOf(
-      laterOf(draft.start_date ?? from, isOneTime ? from : null),
-      price.start_date,
-    ),
+    start_date: laterOf(draft.start_date ?? owner.selection.start, price.start_date),
     end_date: end === null ? price.end_date : earlierOf(end, price.end_date),
     ...(draft.commitment ?? NO_COMMITMENT),
     metadata: draft.metadata ?? {},

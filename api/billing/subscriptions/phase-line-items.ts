@@ -1,5 +1,4 @@
 import type { PhaseWindow } from '../../../domain/subscription/phases.ts';
-import { laterOf } from '../../../domain/time/instant.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
@@ -24,7 +23,8 @@ export interface PhaseOfLines extends PhaseWindow {
 /**
  * The line items of phases, each in the time of its phase (billing 11). Overrides and commitments of the
  * subscription hold in every phase that has none of its own for the price; lines of the subscription are in
- * no phase. A one-time price of the plan is in the first phase, and in another one only if overridden there.
+ * no phase. A one-time price of the plan is in the first phase with paid time, and in another one only if overridden
+ * there.
  */
 export async function newPhaseLines(
   tx: Transaction,
@@ -32,7 +32,7 @@ export async function newPhaseLines(
   caller: Caller,
   owner: LineItemOwner,
   phases: readonly PhaseOfLines[],
-  body: LinesRequest & SubscriptionCommitting,
+  body: LinesRequest & SubscriptionCommitting & { readonly trial_end: string | null },
 ): Promise<BilledLine[]> {
   const all: BilledLine[] = [];
   assertSelected(
@@ -40,6 +40,10 @@ export async function newPhaseLines(
     phases.flatMap(({ selected }) => selected),
     '',
   );
+  const { trial_end } = body;
+  const isPaid = ({ end_date }: PhaseOfLines) =>
+    trial_end === null || end_date === null || end_date > trial_end;
+  const first = phases.findIndex(isPaid);
   for (const [index, phase] of phases.entries()) {
     const { request, within, start_date: start, end_date: end } = phase;
     const own = request.override_line_items ?? [];
@@ -48,11 +52,10 @@ export async function newPhaseLines(
       ...owner,
       subscription_phase_id: phase.id,
       selection: { ...owner.selection, start, end },
-      paid_from: laterOf(start, owner.paid_from),
     };
     const selected = phase.selected.filter(
       (price) =>
-        index === 0 ||
+        index === first ||
         price.billing_period !== 'ONETIME' ||
         own.some(({ price_id }) => price_id === price.id),
     );

@@ -82,7 +82,6 @@ export async function syncSubscription(
       end: subscription.end_date,
       include_price_ids: subscription.include_price_ids,
     },
-    paid_from: subscription.trial_end ?? subscription.start_date,
   };
   const successions: Succession[] = [];
   const created = sync.creates.map(({ price_id, start_date, end_date, follows }) => {

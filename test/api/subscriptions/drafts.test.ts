@@ -125,8 +125,9 @@ describe('activation', () => {
       credit_grants: [{ start_date: day('2026-11-25') }],
       latest_invoice: { billing_reason: 'SUBSCRIPTION_TRIAL_START', total: '0' },
     });
-    const starts = body.line_items.map((line: any) => [line.display_name, line.start_date]);
-    expect(Object.fromEntries(starts)).toMatchObject({ Setup: day('2026-11-25') });
+    const shown = await api.post('/v1/invoices/preview', { subscription_id: draft.id });
+    const dates = shown.body.line_items.map((row: any) => [row.display_name, row.period_start]);
+    expect(Object.fromEntries(dates)).toMatchObject({ Setup: day('2026-11-25') });
   });
 
   test('a calendar cycle gets a new anchor; an anchor of its own stays', async () => {

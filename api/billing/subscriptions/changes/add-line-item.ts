@@ -104,7 +104,6 @@ async function newLine(
       end: subscription.end_date,
       include_price_ids: null,
     },
-    paid_from: start,
   };
   const line = lineItem(deps, caller, owner, price, {
     entity: entityOf(price, subscription),

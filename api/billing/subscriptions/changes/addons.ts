@@ -109,7 +109,6 @@ export async function planAttachment(
       end: subscription.end_date,
       include_price_ids: null,
     },
-    paid_from: start_date,
   };
   const stored = await lineItemsOf(tx, caller.scope, [subscription.id]);
   const lines = await withPrices(tx, caller.scope, stored);

@@ -65,8 +65,8 @@ export interface PlanChange {
 
 /**
  * The lines of the old plan paired with the prices of the new one (billing 14.2). A replaced fixed line keeps
- * its quantity when the new price allows it. Lines of the subscription's own prices stay, and those of addons unless
- * the request drops them.
+ * its quantity when the new price allows it. One-time fees of the old plan that wait for the end of a trial end.
+ * Lines of the subscription's own prices stay, and those of addons unless the request drops them.
  */
 export async function planChange(
   tx: Transaction,
@@ -114,12 +114,16 @@ export async function planChange(
   const { entity_policies } = asked;
   const addons = await addonsOfChange(tx, caller, subscription, entity_policies, effective_at);
   const recurring = current.filter(({ billing_period }) => billing_period !== 'ONETIME');
+  const { trial_end } = subscription;
+  const undue =
+    trial_end === null || effective_at > trial_end
+      ? []
+      : current.filter((line) => !recurring.includes(line));
   const owner = {
     subscription_id: subscription.id,
     customer_id: subscription.customer_id,
     plan: to,
     selection,
-    paid_from: effective_at,
   };
   const opened = (priceId: string, quantity: string | null): BilledLine => {
     const price = selected.find(({ id }) => id === priceId)!;
@@ -134,7 +138,7 @@ export async function planChange(
         decimal(quantity).gte(terms.minQuantity));
     return lineItem(deps, caller, owner, price, { ...draft, quantity: fits ? quantity : null });
   };
-  const swaps: LineSwap[] = [];
+  const swaps: LineSwap[] = undue.map((before) => ({ before, after: null, effective_at }));
   const kept: { line: BilledLine; after: BilledLine }[] = [];
   for (const pair of pairLines(recurring, selected)) {
     const before = 'line_id' in pair ? current.find(({ id }) => id === pair.line_id)! : null;
