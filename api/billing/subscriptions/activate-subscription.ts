@@ -32,6 +32,7 @@ import { applyGrants } from '../grants/apply-grants.ts';
 import { customerOf, runningPeriod } from './create-subscription.ts';
 import { isOpeningCharged } from './collect-opening.ts';
 import { moveGrants } from './credit-grants.ts';
+import { movedAddons, writeMovedAddons } from './move-addons.ts';
 import { assertNoCheckout } from './no-checkout.ts';
 import { opened, openingInvoice, writeOpening } from './opening-invoice.ts';
 
@@ -58,6 +59,7 @@ export async function activateSubscription(
   await assertNoCheckout(tx, draft);
   const customer = await customerOf(tx, caller, draft);
   const begun = begunAt(draft, start_date);
+  await writeMovedAddons(tx, deps, caller, draft, await movedAddons(tx, scope, draft, begun));
   await moveLines(tx, caller, draft, begun, at);
   await moveTerms(tx, deps, caller, draft, begun);
   const opening = await openingInvoice(tx, deps, caller, { subscription: begun, customer, at });

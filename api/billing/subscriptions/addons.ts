@@ -100,7 +100,7 @@ export async function newAddon(
     throw invalidField('start_date', 'must not be before the start of the subscription');
   if (subscription.end_date !== null && start_date >= subscription.end_date)
     throw invalidField('start_date', 'must be before the end of the subscription');
-  const end_date = request.cadence === 'onetime' ? periodEnd(subscription, start_date) : null;
+  const end_date = request.cadence === 'onetime' ? addonPeriodEnd(subscription, start_date) : null;
   const association: AddonAssociationRow = {
     ...record,
     id: request.association_id ?? record.id,
@@ -216,8 +216,8 @@ async function fittingPrices(
   return [...ofType('FIXED').toReversed(), ...ofType('USAGE').toReversed()];
 }
 
-/** The end of the billing period in which the addon starts. */
-function periodEnd(subscription: AddonContext['subscription'], start: string): string {
+/** The end of the billing period, or of the trial, in which an addon starts. */
+export function addonPeriodEnd(subscription: AddonContext['subscription'], start: string): string {
   const { trial_end, current_period_start, current_period_end } = subscription;
   if (start >= current_period_start && start < current_period_end) return current_period_end;
   const from = trial_end !== null && start < trial_end ? trial_end : start;

@@ -23,8 +23,10 @@ import {
   lockSubscription,
 } from '../../records/subscription-repository.ts';
 import { moveGrants } from '../credit-grants.ts';
+import { movedAddons, withMovedEnds, writeMovedAddons } from '../move-addons.ts';
 import { planAdvance } from '../plan-advance.ts';
 import { caughtUp } from './catch-up.ts';
+import { billedLines } from './line-records.ts';
 import { NOTHING_CHANGED } from './changed-resources.ts';
 
 /** Preview of a change of the trial: the dates, and the first paid invoice if the trial ends now. */
@@ -40,13 +42,15 @@ export async function previewTrialEnd(
   if (params.action === 'scheduled_date' || advance === null)
     return await answerOf(deps, caller, ended, null);
   if (advance.target === null) return await answerOf(deps, caller, advance.after('0'), null);
-  const options = { at, user_id: caller.user_id };
+  const addons = await movedAddons(deps.pool, caller.scope, subscription, ended);
+  const lines = withMovedEnds(await billedLines(deps.pool, caller.scope, subscription.id), addons);
+  const options = { at, user_id: caller.user_id, lines: new Map([[subscription.id, lines]]) };
   const computed = onlyComputed(
     await computeInvoices(deps, deps.pool, caller.scope, [advance.target], options),
   );
-  const { invoice, lines } = await withProjectedCredits(deps.pool, caller.scope, computed, at);
+  const projected = await withProjectedCredits(deps.pool, caller.scope, computed, at);
   const next = advance.after(computed.invoice.amount_due);
-  const shown = lines.length === 0 ? null : { invoice, lines, status: 'preview' };
+  const shown = projected.lines.length === 0 ? null : { ...projected, status: 'preview' };
   return await answerOf(deps, caller, next, shown);
 }
 
@@ -72,6 +76,8 @@ export async function executeTrialEnd(
         ...dates,
         ...changed(deps, caller),
       });
+      const addons = await movedAddons(tx, caller.scope, subscription, next);
+      await writeMovedAddons(tx, deps, caller, next, addons);
       await moveGrants(tx, deps, caller, subscription, next);
       await applyGrants(tx, deps, caller, next, { at, refusal: 'store' });
       return { id };
