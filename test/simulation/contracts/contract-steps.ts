@@ -249,7 +249,7 @@ async function refuses(world: BillingWorld, path: string, body: object, note: No
   if (status < 400) note(`${path}: ${JSON.stringify(body)}`, ['refused'], [String(status)]);
 }
 
-const prorationOf = (prorated: boolean | null): object =>
+export const prorationOf = (prorated: boolean | null): object =>
   prorated === null ? {} : { proration_behavior: prorated ? 'create_prorations' : 'none' };
 
 export const isRunning = ({ api }: BillingWorld, end: string | null): boolean =>

@@ -7,7 +7,7 @@ export type Trait = (typeof TRAITS)[number];
 
 /** Kinds of contracts take turns over the seeds; a mixed one has two or three traits. */
 export const KINDS = [
-  'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended',
+  'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended', 'lines',
 ] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 
@@ -129,6 +129,20 @@ export interface PlanMove {
   readonly supersedes: number | null;
 }
 
+/** A line of the subscription alone: a new one, other terms of one, or its end. It counts from `at` on. */
+export type LineEdit = {
+  /** In the period of `at`, before or after it. */
+  readonly asked: number;
+  readonly at: number;
+  /** Null: as the contract. */
+  readonly prorated: boolean | null;
+} & (
+  | { readonly kind: 'fee'; readonly fee: Fee }
+  | { readonly kind: 'service'; readonly service: Service }
+  | { readonly kind: 'terms'; readonly line: string; readonly model: Model }
+  | { readonly kind: 'end'; readonly line: string }
+);
+
 /** Credits that the plan or the subscription gives. */
 export interface Grant {
   readonly credits: string;
@@ -199,6 +213,8 @@ export interface Contract extends Cadence {
   /** In order of time. */
   readonly moves: readonly PlanMove[];
   readonly addons: readonly Addon[];
+  /** In order of time. */
+  readonly edits: readonly LineEdit[];
   /** Prices are in a price unit. */
   readonly inUnits: boolean;
   /** Their usage counts like that of the customer. */

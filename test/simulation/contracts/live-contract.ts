@@ -17,6 +17,7 @@ import { balanceOf, billed, invoicesOf } from './found-invoices.ts';
 import { beside, factsOf, shown, type Facts } from './invoice-facts.ts';
 import { changeAtLast } from './last-changes.ts';
 import { iso } from './naive-calendar.ts';
+import { lineSteps } from './line-steps.ts';
 import { Account } from './naive-contract.ts';
 import { randomContract, randomUses } from './random-contract.ts';
 import { signContract } from './sign-contract.ts';
@@ -49,6 +50,7 @@ export async function liveContract(
     ...familySteps(world, contract, signed),
     ...grantSteps(world, contract, bills),
     ...moveSteps(world, contract, signed, note),
+    ...lineSteps(world, contract, signed),
     ...bills.flatMap((bill) => billSteps(world, contract, subscription, bill, note)),
   ].sort((left, right) => left.at - right.at);
   for (const { at, run } of steps) {

@@ -4,6 +4,7 @@ import type {
   Block,
   Contract,
   Draft,
+  LineEdit,
   PlanMove,
   QuantityChange,
   Reason,
@@ -93,13 +94,21 @@ export class Account {
     const { contract, life } = this.#lines;
     const [drafts, blocks, unissued]: [Draft[], Block[], Bill[]] = [[], [], []];
     const moves = contract.moves.filter(({ at, asked }) => at <= asked && at >= life.start);
-    const changes = [...contract.changes, ...moves].sort((left, right) => left.at - right.at);
+    const whenAsked = (change: (typeof changes)[number]) =>
+      'prorated' in change ? change.asked : change.at;
+    const changes = [...contract.changes, ...moves, ...contract.edits].sort(
+      (left, right) => whenAsked(left) - whenAsked(right),
+    );
     if (changes.length === 0) return { drafts, blocks, unissued };
     const bills = [...this.#cycles(), ...this.#attachments()].map(billing(contract, this.periods));
     for (const change of changes) {
-      const earlier = bills.filter(({ drafted }) => drafted <= change.at);
+      const earlier = bills.filter(({ drafted }) => drafted <= whenAsked(change));
       const changed =
-        'quantity' in change ? this.#requantified(change, earlier) : this.#moved(change, earlier);
+        'quantity' in change
+          ? this.#requantified(change, earlier)
+          : 'kind' in change
+            ? this.#edited(change, earlier)
+            : this.#moved(change, earlier);
       bills.push(...changed.bills);
       drafts.push(...changed.drafts);
       blocks.push(...changed.blocks);
@@ -125,7 +134,6 @@ export class Account {
     earlier: readonly Bill[],
   ): Changed & { bills: Bill[] } {
     const { contract } = this.#lines;
-    const bill = billing(contract, this.periods);
     const known = this.#asKnownAt(at);
     const isProrated = prorated ?? contract.prorated;
     const period = known.#lines.periodAt(at);
@@ -133,8 +141,31 @@ export class Account {
     const unserved = isProrated
       ? this.#asKnownAt(at - 1).#fees.unserved(at, earlier, restarts)
       : { rows: [], tax: zero };
+    return this.#netted(period, at, isProrated || restarts ? begun : [], unserved);
+  }
+
+  /** Another line, in advance: the old one is given back, and the new one charged, with prorations. */
+  #edited(edit: LineEdit, earlier: readonly Bill[]): Changed & { bills: Bill[] } {
+    const { asked, at, prorated } = edit;
+    const none = { drafts: [], blocks: [], bills: [], unissued: [] };
+    if (!(prorated ?? this.#lines.contract.prorated)) return none;
+    const [before, known] = [this.#asKnownAt(asked - 1), this.#asKnownAt(asked)];
+    const name = lineOf(edit);
+    const unserved = before.#fees.unserved(at, earlier, false, name);
+    const period = known.#lines.periodAt(at);
+    return this.#netted(period, asked, known.#fees.begun(at, name), unserved);
+  }
+
+  /** Charges and credits of a change, on an invoice or in the wallet. */
+  #netted(
+    period: Lived,
+    at: number,
+    begun: readonly Row[],
+    unserved: { readonly rows: readonly Row[]; readonly tax: Decimal },
+  ): Changed & { bills: Bill[] } {
+    const bill = billing(this.#lines.contract, this.periods);
     const draft = { reason: 'SUBSCRIPTION_UPDATE' as const, period, drafted: at, issued: at };
-    const charges = bill({ ...draft, rows: isProrated || restarts ? begun : [] });
+    const charges = bill({ ...draft, rows: begun });
     const credit = total(unserved.rows.map(({ amount }) => new Decimal(amount))).neg();
     const net = total(charges.rows.map((row) => row.net)).minus(credit);
     // The exclusive tax of both goes with them.
@@ -215,23 +246,36 @@ export class Account {
 
   /** The account without pauses, changes of the plan and cancellations of which an instant does not know. */
   #asKnownAt(instant: number): Account {
-    const { pauses, moves, changes, cancelled } = this.#sold;
+    const { pauses, moves, changes, edits, cancelled } = this.#sold;
     const begun = pauses.filter(({ start }) => start <= instant);
     const moved = moves.filter(({ at }) => at <= Math.max(instant, this.#lines.life.start));
     const changed = changes.filter(({ at }) => at <= instant);
+    const edited = edits.filter(({ asked }) => asked <= instant);
     const isPlanned = cancelled !== null && cancelled.type !== 'immediate';
     const planned = isPlanned && cancelled.asked <= instant ? cancelled.at : Infinity;
     const knowsAll =
       begun.length === pauses.length &&
       moved.length === moves.length &&
-      changed.length === changes.length;
+      changed.length === changes.length &&
+      edited.length === edits.length;
     return knowsAll && planned === this.#planned
       ? this
       : new Account(
-          { ...this.#sold, pauses: begun, moves: moved, changes: changed },
+          { ...this.#sold, pauses: begun, moves: moved, changes: changed, edits: edited },
           this.#uses,
           planned,
         );
+  }
+}
+
+function lineOf(edit: LineEdit): string {
+  switch (edit.kind) {
+    case 'fee':
+      return edit.fee.name;
+    case 'service':
+      return edit.service.name;
+    default:
+      return edit.line;
   }
 }
 

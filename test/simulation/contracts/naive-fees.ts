@@ -118,23 +118,24 @@ export class Fees {
   }
 
   /** Advances that run at an instant: those of the plan, or those of addons too. */
-  #running(at: number, withAddons: boolean): Fee[] {
+  #running(at: number, withAddons: boolean, only: string | null): Fee[] {
     const { fees, addons } = this.#lines.contract;
     const ofAddons = new Set(addons.flatMap((addon) => addon.fees.map(({ name }) => name)));
     return fees
       .filter(({ advance, during }) => advance && isAt(during, at))
-      .filter(({ name }) => withAddons || !ofAddons.has(name));
+      .filter(({ name }) => (withAddons || !ofAddons.has(name)) && name === (only ?? name));
   }
 
-  /** The advances of the running plan, or period, that a change of it gives back: rows, and the tax on them. */
+  /** The advances of the running plan, period or fee that a change of it gives back: rows, and the tax on them. */
   unserved(
     at: number,
     bills: readonly Bill[],
     ofPeriod: boolean,
+    only: string | null = null,
   ): { readonly rows: Row[]; readonly tax: Decimal } {
     const period = this.#lines.periodAt(at);
     const billed = bills.flatMap(({ rows }) => rows).filter(({ kind }) => kind === 'base');
-    const credits = this.#running(at, ofPeriod).flatMap((fee) =>
+    const credits = this.#running(at, ofPeriod, only).flatMap((fee) =>
       this.#credits(fee, period, { start: at, end: Infinity }, billed).map((one) => ({
         ...one,
         name: fee.name,
@@ -149,10 +150,10 @@ export class Fees {
     };
   }
 
-  /** The advances of a plan for the rest of the period in which it begins, one row for each cell. */
-  begun(at: number): Row[] {
+  /** The advances of a plan or fee for the rest of the period in which it begins, one row for each cell. */
+  begun(at: number, only: string | null = null): Row[] {
     const period = this.#lines.periodAt(at);
-    return this.#running(at, false).flatMap((fee) =>
+    return this.#running(at, false, only).flatMap((fee) =>
       this.#lines.parts(fee, period).map((part): Row => {
         const { start, end, quantity, amount } = this.#feeRow(fee, part, true);
         const texts = { quantity: quantity.toFixed(), amount: amount.toFixed() };
@@ -211,8 +212,10 @@ export class Fees {
       const rest = served === undefined ? null : cut(served, unused);
       if (rest === null) return [];
       const around = isOne ? period : cell;
+      // What was charged for other terms of the fee is not given back with these.
+      const from = Math.max(around.start, fee.during?.start ?? -Infinity);
       const charged = rows.filter(
-        ({ name, start }) => name === fee.name && start >= around.start && start < around.end,
+        ({ name, start }) => name === fee.name && start >= from && start < around.end,
       );
       const gross = total(charged.map(({ amount }) => new Decimal(amount)));
       const net = total(charged.map((row) => row.net));

@@ -5,6 +5,7 @@ import {
   type Contract,
   type Fee,
   type Line,
+  type LineEdit,
   type Model,
   type Row,
   type Service,
@@ -43,7 +44,9 @@ export class Lines {
 
   constructor(contract: Contract) {
     this.periods = livedPeriods(contract);
-    this.contract = withChanges(withAddons(withMoves(inCurrency(contract)), this.periods));
+    this.contract = withEdits(
+      withChanges(withAddons(withMoves(inCurrency(contract)), this.periods)),
+    );
     this.clock = firstClock(contract);
     this.life = lifeOf(contract);
   }
@@ -168,6 +171,26 @@ function withChanges(contract: Contract): Contract {
     ];
   });
   return { ...contract, fees };
+}
+
+/** Lines that begin, end, or have other terms from an instant on. */
+const withEdits = (contract: Contract): Contract => contract.edits.reduce(withEdit, contract);
+
+function withEdit(contract: Contract, edit: LineEdit): Contract {
+  const during = { start: edit.at, end: Infinity };
+  const { fees, services } = contract;
+  if (edit.kind === 'fee') return { ...contract, fees: [...fees, { ...edit.fee, during }] };
+  if (edit.kind === 'service')
+    return { ...contract, services: [...services, { ...edit.service, during }] };
+  const edited = <Sold extends Fee | Service>(line: Sold): Sold[] => {
+    const { start, end } = line.during ?? { start: -Infinity, end: Infinity };
+    if (line.name !== edit.line || edit.at < start || edit.at >= end) return [line];
+    const before = { ...line, during: { start, end: edit.at } };
+    return edit.kind === 'end'
+      ? [before]
+      : [before, { ...line, model: edit.model, during: { start: edit.at, end } }];
+  };
+  return { ...contract, fees: fees.flatMap(edited), services: services.flatMap(edited) };
 }
 
 /** When an addon ends: with a period, or when that is asked for. */

@@ -14,6 +14,7 @@ import {
 } from './contract.ts';
 import { Account } from './naive-contract.ts';
 import { DAY, UNITS, cadence, randomModel } from './random-offer.ts';
+import { withLines } from './random-lines.ts';
 import { withMoves } from './random-moves.ts';
 import { withQuotas } from './random-quotas.ts';
 import { withAmendments, withChanges, withEnd, withTraits } from './random-traits.ts';
@@ -38,6 +39,7 @@ export function randomContract(random: Random, kind: Kind): Contract {
   if (kind === 'plans') return withMoves(random, plain);
   if (kind === 'amended') return withAmendments(random, plain);
   if (kind === 'quotas') return withQuotas(random, plain);
+  if (kind === 'lines') return withLines(random, plain);
   return kind === 'changes' ? withChanges(random, plain) : withTraits(random, plain, traits);
 }
 
@@ -53,14 +55,16 @@ function traitsOf(random: Random, kind: Kind): ReadonlySet<Trait> {
 const NOT_CONVERTED: readonly Trait[] = ['units', 'grants', 'addons', 'pauses'];
 
 export const NOTHING_MORE = {
-  ...{ pauses: [], changes: [], moves: [], addons: [], grants: [], grantsOfPlan: false },
+  ...{ pauses: [], changes: [], moves: [], addons: [], edits: [], grants: [], grantsOfPlan: false },
   ...{ inUnits: false, members: [], isDelegated: false, trial: 0, cancelled: null },
 };
 
 function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): Contract {
   const isWindows = traits.has('windows');
   // Only a contract that runs through has phases here.
-  const runsThrough = !(['ends', 'changes', 'plans', 'quotas', 'amended'] as Kind[]).includes(kind);
+  const runsThrough = !(
+    ['ends', 'changes', 'plans', 'quotas', 'amended', 'lines'] as Kind[]
+  ).includes(kind);
   const canBePhased = runsThrough && !traits.has('pauses') && !traits.has('addons');
   const isFiat = !runsThrough || NOT_CONVERTED.some((trait) => traits.has(trait));
   const zone = random.pick(ZONES);
@@ -197,9 +201,10 @@ const LONGER = { '6HOUR': 'DAILY', DAY: 'WEEKLY', WEEK: 'MONTHLY', MONTH: 'QUART
 export function randomUses(random: Random, contract: Contract): Use[] {
   const { periods } = new Account(contract, []);
   const last = (periods[contract.periods] ?? periods.at(-1)!).end;
-  const services = [contract, ...contract.addons, ...contract.moves].flatMap(
-    (offer) => offer.services,
-  );
+  const services = [
+    ...[contract, ...contract.addons, ...contract.moves].flatMap((offer) => offer.services),
+    ...contract.edits.flatMap((edit) => (edit.kind === 'service' ? [edit.service] : [])),
+  ];
   return [...new Set(services.map(({ name }) => name))].flatMap((name) =>
     Array.from({ length: random.below(20) }, (): Use => {
       const at = random.chance(0.25)

@@ -23,7 +23,7 @@ export function withMoves(random: Random, plain: Contract, trials = 0.2): Contra
 }
 
 /** A commitment of a line ends with the line; what that makes of a longer term is not told here. */
-const ofOnePeriod = ({ unit, count, commitment }: Service): Pick<Service, 'commitment'> => ({
+export const ofOnePeriod = ({ unit, count, commitment }: Service): Pick<Service, 'commitment'> => ({
   commitment:
     commitment !== null && roughDays(commitment.duration ?? unit) > roughDays(unit, count)
       ? { ...commitment, duration: null }

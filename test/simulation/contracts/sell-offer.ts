@@ -8,7 +8,7 @@ import {
   type Service,
 } from './contract.ts';
 
-function termsOf(model: Model): object {
+export function termsOf(model: Model): object {
   switch (model.kind) {
     case 'flat':
       return { billing_model: 'FLAT_FEE', amount: model.each };
@@ -64,10 +64,21 @@ export const priceOf = (
 export const sellFee = (world: BillingWorld, plan: Owner, contract: Contract, fee: Fee) =>
   ok(world, '/prices', {
     ...priceOf(plan, contract.currency, 'FIXED'),
-    ...{ billing_period: fee.unit, billing_period_count: fee.count, display_name: fee.name },
-    invoice_cadence: fee.advance ? 'ADVANCE' : 'ARREAR',
-    ...pricedBy(fee.model, contract),
+    ...feeTerms(fee, contract),
   });
+
+export const feeTerms = (fee: Fee, contract: Contract) => ({
+  ...{ billing_period: fee.unit, billing_period_count: fee.count, display_name: fee.name },
+  invoice_cadence: fee.advance ? 'ADVANCE' : 'ARREAR',
+  ...pricedBy(fee.model, contract),
+});
+
+export const serviceTerms = (service: Service, meter: { id: string }, contract: Contract) => ({
+  ...{ billing_period: service.unit, billing_period_count: service.count },
+  ...{ display_name: service.name, meter_id: meter.id, invoice_cadence: 'ARREAR' },
+  ...(service.bucket === null ? {} : { bucket_size: service.bucket.size }),
+  ...pricedBy(service.model, contract),
+});
 
 const sellService = (
   world: BillingWorld,
@@ -78,10 +89,7 @@ const sellService = (
 ) =>
   ok(world, '/prices', {
     ...priceOf(plan, contract.currency, 'USAGE'),
-    ...{ billing_period: service.unit, billing_period_count: service.count },
-    ...{ display_name: service.name, meter_id: meter.id, invoice_cadence: 'ARREAR' },
-    ...(service.bucket === null ? {} : { bucket_size: service.bucket.size }),
-    ...pricedBy(service.model, contract),
+    ...serviceTerms(service, meter, contract),
   });
 
 /** Meters and their features, each made when a plan or an addon first sells it. */
@@ -97,11 +105,11 @@ export class Metered {
   }
 
   async sell(service: Service, owner: Owner): Promise<{ id: string }> {
-    const meter = await this.#meterOf(service);
+    const meter = await this.meterOf(service);
     return await sellService(this.#world, owner, meter, this.#contract, service);
   }
 
-  async #meterOf({ name, max }: Service): Promise<{ id: string }> {
+  async meterOf({ name, max }: Service): Promise<{ id: string }> {
     const aggregation = { type: max ? 'MAX' : 'SUM', field: 'v' };
     const meter = this.meters.get(name) ?? (await this.#world.catalog.meter(aggregation, { name }));
     this.meters.set(name, meter);

@@ -45,6 +45,9 @@ export async function signContract(
     });
     return owner;
   });
+  await each(contract.edits, async (edit) => {
+    if (edit.kind === 'service') await metered.meterOf(edit.service);
+  });
   await completeBackfills(api.pool);
   const customer = await catalog.customer({ external_id: name });
   const others = await each(contract.isDelegated ? [null] : contract.members, (_, index) =>

@@ -1,0 +1,67 @@
+import type { BillingWorld } from '../../support/billing-world.ts';
+import type { Contract, LineEdit } from './contract.ts';
+import { isRunning, prorationOf, type Step } from './contract-steps.ts';
+import { iso } from './naive-calendar.ts';
+import { feeTerms, ok, serviceTerms, termsOf } from './sell-offer.ts';
+import type { Signed } from './sign-contract.ts';
+
+/** Lines of the subscription are added, change their terms, or end. */
+export function lineSteps(world: BillingWorld, contract: Contract, signed: Signed): Step[] {
+  return contract.edits.map((edit) => ({
+    at: edit.asked,
+    run: () => editLine(world, contract, signed, edit),
+  }));
+}
+
+async function editLine(
+  world: BillingWorld,
+  contract: Contract,
+  { subscription, meters }: Signed,
+  edit: LineEdit,
+): Promise<void> {
+  const path = `/subscriptions/${subscription.id}/lineitems`;
+  const proration = prorationOf(edit.prorated);
+  const from = edit.at === edit.asked ? {} : { effective_from: iso(edit.at) };
+  const begin = { start_date: iso(edit.at), ...proration };
+  switch (edit.kind) {
+    case 'fee': {
+      const price = { type: 'FIXED', price_unit_type: 'FIAT', ...feeTerms(edit.fee, contract) };
+      await ok(world, path, { price, quantity: String(edit.fee.quantity), ...begin });
+      return;
+    }
+    case 'service': {
+      const meter = meters.get(edit.service.name)!;
+      const terms = serviceTerms(edit.service, meter, contract);
+      await ok(world, path, {
+        price: { type: 'USAGE', price_unit_type: 'FIAT', ...terms },
+        ...begin,
+      });
+      return;
+    }
+    case 'terms':
+    case 'end': {
+      const line = await lineOf(world, subscription, edit.line);
+      const own = `/v1/subscriptions/lineitems/${line.id}`;
+      const answer =
+        edit.kind === 'end'
+          ? await world.api.delete(own, { ...from, ...proration })
+          : await world.api.put(own, { ...termsOf(edit.model), ...from, ...proration });
+      if (answer.status !== 200) throw new Error(`${own}: ${JSON.stringify(answer.body)}`);
+      return;
+    }
+    default:
+      return edit satisfies never;
+  }
+}
+
+/** The running line of that name. */
+async function lineOf(
+  world: BillingWorld,
+  { id }: { id: string },
+  name: string,
+): Promise<{ id: string }> {
+  const { body } = await world.api.get(`/v1/subscriptions/${id}`);
+  return body.line_items.find(
+    (line: any) => line.display_name === name && isRunning(world, line.end_date),
+  );
+}
