@@ -64,7 +64,7 @@ export const TaxRate = z
     description: z.string().nullable(),
     tax_rate_type: z.literal('percentage'),
     percentage_value: decimalText,
-    /** Always null: older clients expect the key. */
+    /** Always null: the official client does not decode a rate without the key. */
     fixed_value: z.null(),
     scope: z.enum(TAX_RATE_SCOPES),
     tax_rate_status: z.enum(TAX_RATE_STATUSES),
