@@ -41,8 +41,7 @@ export async function createUser(
   const row: UserRow = {
     id,
     email: body.type === 'user' ? body.email!.toLowerCase() : null,
-    // People set their own name.
-    name: body.type === 'user' ? null : (body.name ?? null),
+    name: body.name ?? null,
     type: body.type,
     roles,
     metadata: {},

@@ -121,6 +121,14 @@ describe('accounts, keys and the tenant', () => {
       expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
     });
 
+    test('a person who is invited by name has the name until they change it', async () => {
+      const sent = { type: 'user', email: 'named@example.test', name: 'Ada' };
+      const { body: person } = await admin.post('/v1/users', sent);
+      expect(person.name).toBe('Ada');
+      const { body: found } = await admin.post('/v1/users/search', { user_ids: [person.id], type: 'user' });
+      expect(found.items[0].name).toBe('Ada');
+    }); // prettier-ignore
+
     test('409: an address is taken across tenants', async () => {
       const { body: person } = await invite();
       const other = await api.newCaller();
