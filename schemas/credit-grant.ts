@@ -31,6 +31,7 @@ const terms = {
    * Only for a recurring grant; ignored for others, as is a duration that the expiration type does not use.
    */
   period: optionalOneOf(CREDIT_GRANT_PERIODS),
+  /** Default 1 for a recurring grant. */
   period_count: integer.nullish(),
   expiration_type: z.enum(CREDIT_GRANT_EXPIRATION_TYPES),
   expiration_duration: integer.nullish(),

@@ -1,6 +1,9 @@
 import type { CreditGrant, SubscriptionGrantRequest } from '../../../schemas/credit-grant.ts';
 
-/** Amount and schedule of a grant from the request. Fields of another cadence or expiry are dropped. */
+/**
+ * Amount and schedule of a grant from the request. Fields of another cadence or expiry are dropped; a recurring
+ * grant without a count recurs in every period (money 5.1.2).
+ */
 export function grantTerms(body: Omit<SubscriptionGrantRequest, 'scope'>) {
   const isRecurring = body.cadence === 'RECURRING';
   const isForATime = body.expiration_type === 'DURATION';
@@ -11,7 +14,7 @@ export function grantTerms(body: Omit<SubscriptionGrantRequest, 'scope'>) {
     topup_conversion_rate: body.topup_conversion_rate ?? null,
     cadence: body.cadence,
     period: isRecurring ? (body.period ?? null) : null,
-    period_count: isRecurring ? (body.period_count ?? null) : null,
+    period_count: isRecurring ? (body.period_count ?? 1) : null,
     expiration_type: body.expiration_type,
     expiration_duration: isForATime ? (body.expiration_duration ?? null) : null,
     expiration_duration_unit: isForATime ? (body.expiration_duration_unit ?? null) : null,

@@ -48,6 +48,14 @@ describe('terms of catalog records', () => {
     expect(answer.body).toMatchObject(expected);
   }); // prettier-ignore
 
+  test('a recurring grant without a count recurs in every period', async () => {
+    const { status, body } = await api.post(
+      '/v1/creditgrants',
+      grant({ cadence: 'RECURRING', period: 'MONTHLY' }),
+    );
+    expect([status, body.period, body.period_count]).toEqual([201, 'MONTHLY', 1]);
+  });
+
   test.each<[string, () => object, string, string]>([
     ['/prices', () => price({ bucket_size: 'YEAR' }), 'bucket_size', '"15MIN"'],
     ['/prices', () => price({ transform_quantity: { divide_by: 1, round: 'UP' } }), 'transform_quantity.round', '"up"|"down"'],
