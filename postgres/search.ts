@@ -118,8 +118,14 @@ const columnOf =
   (field: string): Fragment =>
     db`${db(alias === undefined ? field : `${alias}.${field}`)}`;
 
-function compare(db: Db, column: Fragment, filter: FieldFilter): Fragment {
+/**
+ * Answers show an unset text as "" (api 37): a filter with the empty text compares it as one. Other filters name
+ * the bare column, so that an index can be used.
+ */
+function compare(db: Db, plain: Fragment, filter: FieldFilter): Fragment {
   const { operator, values } = filter;
+  const hasEmptyText = filter.kind === 'text' && values.includes('');
+  const column = hasEmptyText ? db`coalesce(${plain}, '')` : plain;
   const [first] = values as [string];
   const value = filter.kind === 'number' ? db`${first}::numeric` : db`${first}`;
   switch (operator) {

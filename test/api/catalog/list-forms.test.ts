@@ -113,6 +113,8 @@ describe('lists of the catalog', () => {
   test.each<[string, string, 'string' | 'number' | 'date' | 'boolean', string, unknown, number]>([
     ['/plans', 'id', 'string', 'eq', '{plan}', 1],
     ['/plans', 'description', 'string', 'contains', 'x', 0],
+    ['/plans', 'description', 'string', 'eq', '', 2],
+    ['/prices', 'price_unit', 'string', 'eq', '', 2],
     ['/prices', 'min_quantity', 'number', 'gt', 1, 1],
     ['/prices', 'price_unit', 'string', 'eq', 'ua1', 1],
     ['/prices', 'price_unit_type', 'string', 'eq', 'CUSTOM', 1],
@@ -135,6 +137,20 @@ describe('lists of the catalog', () => {
       sort: [{ field, direction: 'desc' }],
     });
     expect([answer.status, answer.body.pagination?.total]).toEqual([200, total]);
+  });
+
+  test.each([
+    ['in', ['ua1', ''], 3],
+    ['in', [''], 2],
+    ['not_in', [''], 1],
+    ['not_in', ['ua1'], 2],
+    ['contains', '', 3],
+    ['not_contains', '', 0],
+  ])('an unset text is the empty text (api 37): %s %j: %i', async (operator, sought, total) => {
+    const value = Array.isArray(sought) ? { array: sought } : { string: sought };
+    const filters = [{ field: 'price_unit', operator, value }];
+    const { body } = await api.post('/v1/prices/search', { filters });
+    expect(body.pagination?.total).toBe(total);
   });
 
   test.each([
