@@ -17,13 +17,19 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
-/** The coupons that apply to a computed invoice (billing 7.2). */
+/**
+ * The coupons that apply to a computed invoice (billing 7.2). Without an invoice nothing uses up a coupon that counts
+ * once, so `recurringOnly` leaves those out.
+ */
 export function couponsOf(
   target: Pick<InvoiceTarget, 'subscription' | 'invoice' | 'replaces'>,
   sources: BillingSources,
+  recurringOnly = false,
 ): InvoiceCoupon[] {
   const { id } = target.subscription;
-  const associations = attachedCoupons(sources, id);
+  const associations = attachedCoupons(sources, id).filter(
+    ({ cadence }) => !recurringOnly || cadence !== 'once',
+  );
   const own = target.replaces ?? target.invoice?.id ?? null;
   return couponsInForce(associations, sources.couponUses.get(id) ?? [], own);
 }

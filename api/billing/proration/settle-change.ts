@@ -79,6 +79,20 @@ export async function settleChange(
   const target = targetOfChange(operation);
   const settlement = await settlementOf(db, scope, subscription.currency);
   const context = { deps, sources, target, settlement, at, user_id };
+  const settledOnce = settledRows(operation, rated, { ...context, recurringOnly: false });
+  return settledOnce.invoice !== null
+    ? settledOnce
+    : settledRows(operation, rated, { ...context, recurringOnly: true });
+}
+
+/** The rows on one invoice, or as one credit. */
+function settledRows(
+  operation: ChangeOperation,
+  rated: readonly ChangedRow[],
+  context: Context,
+): SettledChange {
+  const { subscription } = operation;
+  const { sources, settlement } = context;
   const charged = rated.filter(({ billed }) => billed === null);
   const charges = built(context, charged);
   const nets = netsOf(context, rated, charges);
@@ -108,6 +122,8 @@ interface Context {
   readonly settlement: Settlement | null;
   /** The currency whose taxes apply; absent: that of the rows. */
   readonly tax_currency?: string;
+  /** Coupons that count once do not apply: only an invoice uses them up (billing 7.2). */
+  readonly recurringOnly: boolean;
   readonly at: string;
   readonly user_id: string;
 }
@@ -127,6 +143,9 @@ function targetOfChange(operation: ChangeOperation): InvoiceTarget {
   };
 }
 
+const couponsOfChange = ({ settlement, target, sources, recurringOnly }: Context) =>
+  couponsIn(settlement, couponsOf(target, sources, recurringOnly));
+
 /** The rows with the discounts and taxes that apply to them, in the currency of the invoice. */
 function built(context: Context, rated: readonly ChangedRow[]) {
   const { sources, target, settlement } = context;
@@ -135,7 +154,7 @@ function built(context: Context, rated: readonly ChangedRow[]) {
     currency,
     invoice_status: 'DRAFT',
     lines: rowsIn(context, rated),
-    coupons: couponsIn(settlement, couponsOf(target, sources)),
+    coupons: couponsOfChange(context),
     taxes: taxesOf(target, sources, context.tax_currency ?? currency),
     wallets: [],
     ledger: EMPTY_LEDGER,
@@ -231,7 +250,7 @@ function invoiceOf(context: Context, lines: readonly InvoiceLineRecord[]) {
     },
     lines,
     {
-      coupons: couponsIn(settlement, couponsOf(target, sources)),
+      coupons: couponsOfChange(context),
       taxes: taxesOf(target, sources, currency),
       ...NO_CREDITS,
       ledger: EMPTY_LEDGER,
