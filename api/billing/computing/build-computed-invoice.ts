@@ -41,7 +41,7 @@ export interface InvoiceFacts {
   readonly usage: UsageAnswers | null;
   /** The current rows of the invoice. */
   readonly rows: readonly InvoiceLineRecord[];
-  /** The rows of the invoice that it replaces. */
+  /** The rows of the invoice that it replaces, or of the voided one that it bills again. */
   readonly replaced: readonly InvoiceLineRecord[];
   readonly ledger: InvoiceLedger;
   readonly computing: Computing;
@@ -80,7 +80,7 @@ export function buildComputedInvoice(
   );
   // The voided invoice keeps its rows; those that are kept are written again.
   const keptRows =
-    target.replaces === undefined
+    target.replaces === undefined && !target.voided
       ? rows
       : replaced.map((row) => ({ ...row, id: deps.ids.next('inv_line'), invoice_id }));
   const all = withPinnedAdvances(target, sources, keptRows, lines).map((line) =>

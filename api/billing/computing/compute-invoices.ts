@@ -99,7 +99,7 @@ export async function planInvoices(
     targets.map(({ subscription }) => subscription.currency),
   );
   const knownIds = targets.flatMap(({ invoice }) => invoice?.id ?? []);
-  const replacedIds = targets.flatMap(({ replaces }) => replaces ?? []);
+  const replacedIds = targets.flatMap((target) => replacedBy(target) ?? []);
   const known = await linesOfInvoices(db, scope, [...knownIds, ...replacedIds]);
   const ledgers = await ledgersOf(db, scope, knownIds);
   const rowsOf = groupBy(known, ({ invoice_id }) => invoice_id);
@@ -115,7 +115,7 @@ export async function planInvoices(
     facts: {
       sources,
       rows: rowsOf.get(target.invoice?.id ?? '') ?? [],
-      replaced: rowsOf.get(target.replaces ?? '') ?? [],
+      replaced: rowsOf.get(replacedBy(target) ?? '') ?? [],
       ledger: ledgers.get(target.invoice?.id ?? '') ?? EMPTY_LEDGER,
       computing: options,
       config,
@@ -144,6 +144,10 @@ export async function buildPlanned(
       : { ok: false, target, error: built.error };
   });
 }
+
+/** The invoice whose fixed rows the computed one takes over. */
+const replacedBy = ({ replaces, voided }: InvoiceTarget): string | undefined =>
+  replaces ?? voided?.id;
 
 function purposeOf({ isFinal, shownFrom }: ComputeOptions): UsagePurpose {
   if (shownFrom !== undefined) return 'shown';

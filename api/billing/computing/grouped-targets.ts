@@ -67,6 +67,7 @@ export function groupedTarget(parent: InvoiceTarget, child: SubscriptionRow): In
     covers: { closing: period, opening: periodAfter(child, period) },
     invoice: parent.invoice,
     ...(parent.replaces === undefined ? {} : { replaces: parent.replaces }),
+    ...(parent.voided === undefined ? {} : { voided: parent.voided }),
     finalize_after: null,
     grouped: [],
   };

@@ -20,6 +20,8 @@ export interface InvoiceTarget {
   readonly invoice: InvoiceRecord | null;
   /** The invoice that this one replaces: what that one billed and discounted is billed here. */
   readonly replaces?: string;
+  /** The voided invoice that is billed again; absent if none is. */
+  readonly voided?: InvoiceRecord | null;
   /**
    * End of the grace, after which the job may finalize the invoice; null means the job does not finalize it.
    */

@@ -11,7 +11,7 @@ import { sourcesOfPeriod } from '../../catalog/entitlements/entitlement-sources.
 import type { BilledLine, BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import { lineQuestion, type UsageLine, type UsagePurpose } from './line-questions.ts';
-import { advancesPinnedFrom, isPinnedAdvance } from './pinned-advances.ts';
+import { advancesPinned, isPinnedAdvance } from './pinned-advances.ts';
 import type { QuestionedCharge } from './rate-charges.ts';
 
 /** The charges of one subscription on an invoice that no other invoice has, each with the questions that rate it. */
@@ -22,11 +22,11 @@ export function planCharges(
 ): QuestionedCharge[] {
   const { subscription } = target;
   const lines = sources.lines.get(subscription.id) ?? [];
-  const pinnedFrom = advancesPinnedFrom(target);
+  const pinned = advancesPinned(target);
   const pauses = pausesOf(target, sources);
   const charges = chargesOf(target, lines, pauses).filter(({ line, cell }) => {
     const start = 'at' in cell ? cell.at : cell.service.start;
-    if (isPinnedAdvance(line, start, pinnedFrom)) return false;
+    if (isPinnedAdvance(line, start, pinned)) return false;
     return !isBilledElsewhere(target, sources, line, start);
   });
   return charges.map((charge) => {

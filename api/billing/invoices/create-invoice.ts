@@ -82,20 +82,23 @@ async function requestedTarget(
 ): Promise<InvoiceTarget> {
   assertOfSubscription(subscription, body, at);
   const billing_reason = body.billing_reason || 'SUBSCRIPTION_CYCLE';
-  if (billing_reason === 'SUBSCRIPTION_CYCLE')
-    return cycleTarget(subscription, requestedPeriod(subscription, body, at), deps.settings);
-  const voided = await findVoidedInvoice(deps.pool, scope, {
-    subscription_id: subscription.id,
-    billing_reason,
-    period_start: body.period_start ?? null,
-    period_end: body.period_end ?? null,
-  });
+  const find = (period_start: string | null, period_end: string | null) =>
+    findVoidedInvoice(deps.pool, scope, {
+      ...{ subscription_id: subscription.id, billing_reason },
+      ...{ period_start, period_end },
+    });
+  if (billing_reason === 'SUBSCRIPTION_CYCLE') {
+    const period = requestedPeriod(subscription, body, at);
+    const voided = await find(period.start, period.end);
+    return { ...cycleTarget(subscription, period, deps.settings), voided };
+  }
+  const voided = await find(body.period_start ?? null, body.period_end ?? null);
   if (voided === null)
     throw invalidField(
       'billing_reason',
       `must be SUBSCRIPTION_CYCLE; no voided invoice with reason ${billing_reason} waits to be billed again`,
     );
-  return { ...targetOf(voided, subscription), invoice: null };
+  return { ...targetOf(voided, subscription), invoice: null, voided };
 }
 
 function assertOfSubscription(

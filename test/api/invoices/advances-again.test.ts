@@ -1,0 +1,96 @@
+import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.api.clock.set(day('2026-04-01'));
+  await world.api.pool`update subscriptions set due_at = null`;
+  await world.api.pool`update invoices set finalize_after = null`;
+});
+
+const day = (text: string) => `${text}T00:00:00.000Z`;
+
+async function send(path: string, body: object): Promise<any> {
+  const answer = await world.api.post(`/v1${path}`, body);
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+const TRIAL = { trial_period_days: 30 };
+
+/** A fee of 31.00 whose advance for May is on an invoice with the reason. */
+async function paidMay(reason: string) {
+  const { catalog, api } = world;
+  const plan = await catalog.plan();
+  await catalog.fixed(plan, '31', { display_name: 'Base' });
+  const customer = await catalog.customer();
+  if (reason === 'SUBSCRIPTION_CREATE') api.clock.set(day('2026-05-01'));
+  const subscription = await catalog.subscribe(customer, plan, {
+    start_date: reason === 'SUBSCRIPTION_CREATE' ? day('2026-05-01') : day('2026-04-01'),
+    proration_behavior: 'create_prorations',
+    ...(reason === 'SUBSCRIPTION_TRIAL_END' ? TRIAL : {}),
+  });
+  api.clock.set('2026-05-01T00:00:00.001Z');
+  while ((await world.close())?.['advanced'] !== 0);
+  const { body } = await api.post('/v1/invoices/search', { subscription_id: subscription.id });
+  const invoice = body.items.find(({ billing_reason }: any) => billing_reason === reason);
+  if (invoice.invoice_status === 'DRAFT') await send(`/invoices/${invoice.id}/finalize`, {});
+  const [line] = subscription.line_items;
+  const path = `/subscriptions/${subscription.id}`;
+  const changes = {
+    quantity: () =>
+      send(`${path}/modify/execute`, {
+        type: 'quantity_change',
+        quantity_change_params: { line_items: [{ id: line.id, quantity: '2' }] },
+      }),
+    cancellation: () => send(`${path}/cancel`, { cancellation_type: 'immediate' }),
+  };
+  const billAgain = () =>
+    send('/invoices', {
+      customer_id: customer.id, subscription_id: subscription.id, currency: 'usd',
+      invoice_type: 'SUBSCRIPTION', billing_reason: reason,
+      period_start: invoice.period_start, period_end: invoice.period_end,
+    }); // prettier-ignore
+  return { invoice, changes, billAgain };
+}
+const rows = (invoice: any) =>
+  invoice.line_items.map(
+    (row: any) => `${row.amount} ${row.period_start.slice(5, 10)}..${row.period_end.slice(5, 10)}`,
+  );
+const WHOLE = ['31 05-01..06-01'];
+const REASONS = ['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END', 'SUBSCRIPTION_CYCLE'];
+
+describe.each(REASONS)('the advance on an invoice with the reason %s (billing 14.1)', (reason) => {
+  test.each(['quantity', 'cancellation'] as const)(
+    'a %s change has credited its rest: a recalculation bills it whole',
+    async (change) => {
+      const { invoice, changes } = await paidMay(reason);
+      world.api.clock.set(day('2026-05-11'));
+      await changes[change]();
+      const again = await send(`/invoices/${invoice.id}/recalculate`, {});
+      expect(rows(again)).toEqual(WHOLE);
+      await send(`/invoices/${again.id}/finalize`, {});
+      const { body } = await world.api.get(`/v1/invoices/${again.id}`);
+      expect([body.invoice_status, body.total]).toEqual(['FINALIZED', '31']);
+    },
+  );
+
+  test('credited, then voided: it is billed again whole', async () => {
+    const { invoice, changes, billAgain } = await paidMay(reason);
+    world.api.clock.set(day('2026-05-11'));
+    await changes.quantity();
+    await send(`/invoices/${invoice.id}/void`, {});
+    expect(rows(await billAgain())).toEqual(WHOLE);
+  });
+
+  test('voided before a change, which credits nothing: its slice is billed', async () => {
+    const { invoice, changes, billAgain } = await paidMay(reason);
+    world.api.clock.set(day('2026-05-10'));
+    await send(`/invoices/${invoice.id}/void`, {});
+    world.api.clock.set(day('2026-05-11'));
+    await changes.quantity();
+    expect(rows(await billAgain())).toEqual(['10 05-01..05-11']);
+  });
+});
