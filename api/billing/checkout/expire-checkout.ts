@@ -14,7 +14,7 @@ import {
   lockCheckout,
   updateCheckout,
 } from '../records/checkout-repository.ts';
-import { endingOf } from '../records/checkout-ending.ts';
+import { endingOf, EXPIRED_UNPAID } from '../records/checkout-ending.ts';
 
 /**
  * Ends a session that expired or is cancelled (money 11.15, 11.16). The state is read from the gateway first:
@@ -50,7 +50,7 @@ export async function expireCheckout(
     if (canMovePayment(found.payment.payment_status, 'VOIDED'))
       await movePaymentTo(tx, deps, caller, found, 'VOIDED');
     if (found.locked !== null && isGated(found.locked.invoice))
-      await discardGate(tx, deps, caller, now, found.locked, expired.failure_reason!);
+      await discardGate(tx, deps, caller, now, found.locked, EXPIRED_UNPAID);
     await writeOutboxEvents(tx, [
       await checkoutEvent(tx, 'checkout.session.expired', scope, expired),
     ]);

@@ -194,8 +194,10 @@ test('a top-up that is not paid fails, with its bonus', async () => {
   for (const row of rows)
     expect([row.transaction_status, row.metadata.failure_reason]).toEqual([
       'failed',
-      'session cancelled before payment',
+      'session expired before payment',
     ]);
+  const { body } = await api.get(`/v1/checkout/sessions/${session.id}`);
+  expect(body.failure_reason).toBe('session cancelled before payment');
 });
 
 test('what cannot be done any more is paid back: the subscription ended while the page was open', async () => {
