@@ -1,8 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
+import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/requires.ts';
 import { settled } from './inspect.ts';
+import { pathsOf } from './paths.ts';
+import { goTo } from './steps.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
+
+/** Every page without a record in its path that saves what its table shows. */
+const LISTS = [
+  '/analytics', '/api-keys', '/audit-log', '/connections', '/customers', '/events', '/features', '/invoices',
+  '/meters', '/payments', '/people', '/plans', '/request-log', '/subscriptions', '/tasks',
+  '/test-clocks', '/wallets', '/webhooks',
+]; // prettier-ignore
 
 /** What a finance person meets on a phone and at a desk. */
 describeInBrowser('lists and names', (executable) => {
@@ -151,6 +161,40 @@ describeInBrowser('lists and names', (executable) => {
     }
   });
 
+  test('every list of the console is saved as it is shown', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    const saved: string[] = [];
+    for (const path of pathsOf('console').filter((one) => !one.slice(1).includes('/'))) {
+      await page.goto(base + path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await settled(page);
+      if ((await page.getByRole('button', { name: 'CSV', exact: true }).count()) === 0) continue;
+      const table = page.getByRole('main').getByRole('table').first();
+      const rows = await table.locator('tbody tr').count();
+      const csv = parse(await fileOf(page, 'CSV'), { columns: true }) as object[];
+      // These lists have the requests of this test as well.
+      const hasThose = path === '/request-log' || path === '/audit-log';
+      expect({ path, rows: hasThose ? rows : csv.length }).toEqual({ path, rows });
+      saved.push(path);
+    }
+    expect(saved.sort()).toEqual(LISTS);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a list is saved as records: each as the API answers it', async () => {
+    const { page, problems } = await shown.signedIn();
+    const { body: found } = await shown.world.api.post('/v1/plans/search', {});
+    await goTo(page, 'Plans');
+    await page.getByRole('region', { name: 'Plans' }).waitFor();
+    const lines = (await fileOf(page, 'JSONL')).split('\n');
+    expect(lines.pop()).toBe('');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(found.items);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('people, plans and clocks are named', async () => {
     const { page, problems } = await shown.signedIn();
     const base = page.url().replace(/\/$/, '');
@@ -230,6 +274,18 @@ describeInBrowser('lists and names', (executable) => {
     await page.context().close();
   });
 });
+
+/** The file that the button saves; without a file, what the page says about it. */
+async function fileOf(page: Page, kind: 'CSV' | 'JSONL'): Promise<string> {
+  const file = page.waitForEvent('download');
+  const refused = page
+    .getByText('The file was not saved')
+    .innerText()
+    .then((text) => Promise.reject(new Error(text)));
+  refused.catch(() => undefined);
+  await page.getByRole('button', { name: kind, exact: true }).first().press('Enter');
+  return await readFile(await (await Promise.race([file, refused])).path(), 'utf8');
+}
 
 /** Runs in the page: how many lines the text of an element takes. */
 function linesOf(element: unknown): number {

@@ -1,15 +1,14 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
+import { kind } from '../../app/list/filters.tsx';
+import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed, useMay } from '../../app/person.tsx';
 import { PersonName } from '../../app/person-name.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
-import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
-import { useListState } from '../../ui/list-state.ts';
-import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -19,20 +18,39 @@ import { KEY_TYPES } from './key-types.ts';
 
 type ApiKey = ApiRecord<'ApiKey'>;
 
+const KEYS = listOf({
+  name: 'api-keys',
+  title: 'API keys',
+  label: 'Keys',
+  description: 'A key works in this environment only. Its secret is shown once.',
+  filters: [kind('type', 'Type', KEY_TYPES)],
+  search: ({ limit, offset }, { type }, signal) =>
+    answerOf(
+      api.GET('/secrets/api/keys', {
+        params: { query: { limit, offset, type: type as ApiKey['type'] } },
+        signal,
+      }),
+    ),
+  columns: [],
+  file: [
+    ['name', ({ name }) => name],
+    ['key', (row) => row.display_id],
+    ['service_account', (row) => row.service_account_name],
+    ['user_id', (row) => row.user_id],
+    ['permissions', (row) => (row.permissions.length > 0 ? row.permissions : row.roles).join(' ')],
+    ['last_used', (row) => row.last_used_at],
+    ['expires', (row) => row.expires_at],
+    ['id', ({ id }) => id],
+  ],
+  unmatched: { title: 'No key matches' },
+});
+
 /** Keys of this environment: who owns each, what it may do, when it was last used. */
 export function View() {
-  const list = useListState({ type: 'private_key' });
   const cache = useQueryClient();
   const mayWrite = useMay('secret:write');
   const [isCreating, setCreating] = useState(false);
   const [ending, setEnding] = useState<ApiKey | null>(null);
-  const { limit, offset } = list.paging;
-  const query = { limit, offset, type: list.filters.type as 'private_key' };
-  const keys = useQuery({
-    queryKey: ['api-keys', query],
-    queryFn: ({ signal }) => answerOf(api.GET('/secrets/api/keys', { params: { query }, signal })),
-    placeholderData: keepPreviousData,
-  });
   const columns: readonly Column<ApiKey>[] = [
     { header: 'Name', cell: ({ name }) => name },
     { header: 'Key', cell: ({ display_id }) => <code>{display_id}</code> },
@@ -87,32 +105,16 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page
-      title="API keys"
-      description="A key works in this environment only. Its secret is shown once."
+    <ListPage
+      list={{ ...KEYS, columns }}
       actions={create}
+      empty={
+        <EmptyState title="No keys of this type yet" action={create}>
+          Programs send a private key in the header <code>x-api-key</code>. A publishable key stands
+          in web pages: it sends events and does nothing else.
+        </EmptyState>
+      }
     >
-      <FilterBar>
-        <ChoiceFilter
-          label="Type"
-          unset={null}
-          value={list.filters.type}
-          choices={KEY_TYPES}
-          onChange={(type) => list.setFilters({ type })}
-        />
-      </FilterBar>
-      <DataTable
-        label="Keys"
-        columns={columns}
-        query={keys}
-        list={list}
-        empty={
-          <EmptyState title="No keys of this type yet" action={create}>
-            Programs send a private key in the header <code>x-api-key</code>. A publishable key
-            stands in web pages: it sends events and does nothing else.
-          </EmptyState>
-        }
-      />
       <Dialog title="Create key" isOpen={isCreating} onClose={() => setCreating(false)}>
         <CreateKey onDone={() => setCreating(false)} />
       </Dialog>
@@ -134,6 +136,6 @@ export function View() {
           refused at once, and so are those with keys that it made. This cannot be undone.
         </p>
       </ConfirmDialog>
-    </Page>
+    </ListPage>
   );
 }

@@ -1,113 +1,118 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { choice, given, text } from '../../app/list/filters.tsx';
+import type { FileColumn } from '../../app/list/list-file.tsx';
+import { ListPage } from '../../app/list/list-page.tsx';
 import { PersonName, personNames } from '../../app/person-name.tsx';
 import { useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock, Id } from '../../ui/code-block.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { ClearFilters, ChoiceFilter, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
-import { useListState } from '../../ui/list-state.ts';
-import { Page, Section, Stack } from '../../ui/page.tsx';
+import { Section, Stack } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { VerifyChain } from './chain.tsx';
 
-type Entry = ApiRecord<'AuditLog'>;
-
-const FILTERS = { entity_id: '', entity_type: '', request_id: '', action: '' };
+type Entry = ApiRecord<'AuditLog'> & { readonly author: string };
 
 const ACTIONS = [
   'created', 'updated', 'deleted', 'logged_in', 'login_failed', 'locked_out', 'logged_out',
   'session_ended', 'refresh_reused', 'password_changed', 'password_reset',
 ] as const; // prettier-ignore
 
+const FILTERS = [
+  text('entity_id', 'Record id'),
+  text('entity_type', 'Record type, for example invoice'),
+  text('request_id', 'Request id'),
+  choice(
+    'action',
+    'Action',
+    ACTIONS.map((action) => [action, formatWord(action)] as const),
+  ),
+];
+
+type Filters = Readonly<Record<(typeof FILTERS)[number]['key'], string>>;
+
+/** The names of authors come with the rows: later they would move the columns. */
+async function searched(
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  filters: Filters,
+  mayReadPeople: boolean,
+  signal: AbortSignal,
+) {
+  const action = filters.action as (typeof ACTIONS)[number] | '';
+  const query = { limit, offset, ...given({ ...filters, action }) };
+  const page = await answerOf(api.GET('/audit-logs', { params: { query }, signal }));
+  const ids = page.items.flatMap(({ user_id }) => (user_id === null ? [] : [user_id]));
+  const names = await personNames(mayReadPeople ? ids : [], signal);
+  return { ...page, items: page.items.map((row) => ({ ...row, author: authorOf(row, names) })) };
+}
+
+const columnsOf = (show: (entry: Entry) => void): readonly Column<Entry>[] => [
+  { header: 'Time', cell: ({ created_at }) => <Time at={created_at} seconds /> },
+  {
+    header: 'Change',
+    cell: ({ entity_type, action }) => (
+      <>
+        {formatWord(entity_type)} <Badge>{formatWord(action)}</Badge>
+      </>
+    ),
+  },
+  { header: 'Id', wideOnly: true, cell: ({ entity_id }) => <code>{entity_id}</code> },
+  { header: 'By', cell: ({ author }) => <bdi>{author}</bdi> },
+  {
+    header: 'Details',
+    cell: (entry) => (
+      <Button
+        small
+        aria-label={`Show ${entry.action} ${entry.entity_type} ${entry.entity_id}`}
+        onPress={() => show(entry)}
+      >
+        Show
+      </Button>
+    ),
+  },
+];
+
+const FILE: readonly FileColumn<Entry>[] = [
+  ['time', (row) => row.created_at],
+  ['record_type', (row) => row.entity_type],
+  ['action', ({ action }) => action],
+  ['record_id', (row) => row.entity_id],
+  ['by', ({ author }) => author],
+  ['key_id', (row) => row.key_id],
+  ['request_id', (row) => row.request_id],
+  ['ip', ({ ip }) => ip],
+  ['before', ({ before }) => (before === null ? null : JSON.stringify(before))],
+  ['after', ({ after }) => (after === null ? null : JSON.stringify(after))],
+  ['id', ({ id }) => id],
+];
+
 /** Every change with its author. Rows are only added, and each is chained to the one before by a hash. */
 export function View() {
-  const list = useListState(FILTERS);
   const mayReadPeople = useMay('user:read');
   const [shown, setShown] = useState<Entry | null>(null);
-  const query = {
-    limit: list.paging.limit,
-    offset: list.paging.offset,
-    ...Object.fromEntries(Object.entries(list.filters).filter(([, value]) => value !== '')),
-  };
-  const entries = useQuery({
-    queryKey: ['audit-log', query, mayReadPeople],
-    // The names come with the rows: later they would move the columns.
-    queryFn: async ({ signal }) => {
-      const page = await answerOf(api.GET('/audit-logs', { params: { query }, signal }));
-      const ids = page.items.flatMap(({ user_id }) => (user_id === null ? [] : [user_id]));
-      return { ...page, names: await personNames(mayReadPeople ? ids : [], signal) };
-    },
-    placeholderData: keepPreviousData,
-  });
-  const columns: readonly Column<Entry>[] = [
-    { header: 'Time', cell: ({ created_at }) => <Time at={created_at} seconds /> },
-    {
-      header: 'Change',
-      cell: ({ entity_type, action }) => (
-        <>
-          {formatWord(entity_type)} <Badge>{formatWord(action)}</Badge>
-        </>
-      ),
-    },
-    { header: 'Id', wideOnly: true, cell: ({ entity_id }) => <code>{entity_id}</code> },
-    { header: 'By', cell: (entry) => <bdi>{authorOf(entry, entries.data?.names)}</bdi> },
-    {
-      header: 'Details',
-      cell: (entry) => (
-        <Button
-          small
-          aria-label={`Show ${entry.action} ${entry.entity_type} ${entry.entity_id}`}
-          onPress={() => setShown(entry)}
-        >
-          Show
-        </Button>
-      ),
-    },
-  ];
   return (
-    <Page
-      title="Audit log"
-      description="Every change and who made it. Rows are only added; a chain of hashes shows if one is changed later."
+    <ListPage
+      list={{
+        name: 'audit-log',
+        title: 'Audit log',
+        label: 'Changes',
+        description:
+          'Every change and who made it. Rows are only added; a chain of hashes shows if one is changed later.',
+        filters: FILTERS,
+        search: (paging, filters, signal) => searched(paging, filters, mayReadPeople, signal),
+        columns: columnsOf(setShown),
+        file: FILE,
+        unmatched: { title: 'No change matches', advice: null },
+      }}
       actions={<VerifyChain />}
+      empty={<EmptyState title="No change yet" />}
     >
-      <FilterBar>
-        <SearchFilter
-          label="Record id"
-          value={list.filters.entity_id}
-          onChange={(entity_id) => list.setFilters({ entity_id })}
-        />
-        <SearchFilter
-          label="Record type, for example invoice"
-          value={list.filters.entity_type}
-          onChange={(entity_type) => list.setFilters({ entity_type })}
-        />
-        <SearchFilter
-          label="Request id"
-          value={list.filters.request_id}
-          onChange={(request_id) => list.setFilters({ request_id })}
-        />
-        <ChoiceFilter
-          label="Action"
-          value={list.filters.action}
-          choices={ACTIONS.map((action) => [action, formatWord(action)])}
-          onChange={(action) => list.setFilters({ action })}
-        />
-        {list.isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
-      </FilterBar>
-      <DataTable
-        label="Changes"
-        columns={columns}
-        query={entries}
-        list={list}
-        empty={<EmptyState title={list.isFiltered ? 'No change matches' : 'No change yet'} />}
-      />
       <Dialog
         title={shown === null ? '' : titleOf(shown)}
         isOpen={shown !== null}
@@ -116,7 +121,7 @@ export function View() {
       >
         {shown === null ? null : <Details entry={shown} />}
       </Dialog>
-    </Page>
+    </ListPage>
   );
 }
 
@@ -124,11 +129,11 @@ const titleOf = ({ entity_type, action }: Entry): string =>
   `${formatWord(entity_type)}: ${formatWord(action).toLowerCase()}`;
 
 const authorOf = (
-  { user_id, job, actor_kind }: Entry,
-  names: ReadonlyMap<string, string> | undefined,
+  { user_id, job, actor_kind }: ApiRecord<'AuditLog'>,
+  names: ReadonlyMap<string, string>,
 ): string =>
   user_id !== null
-    ? (names?.get(user_id) ?? user_id)
+    ? (names.get(user_id) ?? user_id)
     : job !== null
       ? `The job ${job}`
       : formatWord(actor_kind);

@@ -1,17 +1,16 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
+import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed, useMay, useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { useListState } from '../../ui/list-state.ts';
-import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
@@ -35,21 +34,35 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const nameOf = (provider: string): string => NAMES[provider] ?? provider;
 
+const CONNECTIONS = listOf({
+  name: 'connections',
+  title: 'Connections',
+  label: 'List of connections',
+  description:
+    'Payment gateways and other services. Their keys are encrypted and never shown again.',
+  filters: [],
+  async search({ limit, offset }, _filters, signal) {
+    const body = { limit, offset };
+    const answer = await answerOf(api.POST('/connections/search', { body, signal }));
+    return { items: answer.connections, pagination: { total: answer.total, limit, offset } };
+  },
+  columns: [],
+  file: [
+    ['name', ({ name }) => name],
+    ['service', (row) => row.provider_type],
+    ['account', (row) => row.gateway_account_id],
+    ['created', (row) => row.created_at],
+    ['id', ({ id }) => id],
+  ],
+  unmatched: { title: 'No connection matches' },
+});
+
 /** Services that this environment uses: payment gateways and buckets for exports. */
 export function View() {
-  const list = useListState({});
-  const { limit, offset } = list.paging;
   const mayWrite = useMay('connection:write');
   const queries = useQueryClient();
   const [isAdding, setAdding] = useState(false);
   const [ending, setEnding] = useState<Connection | null>(null);
-  const connections = useQuery({
-    queryKey: ['connections', limit, offset],
-    queryFn: ({ signal }) =>
-      answerOf(api.POST('/connections/search', { body: { limit, offset }, signal })),
-    select: ({ connections: items, total }) => ({ items, pagination: { total, limit, offset } }),
-    placeholderData: keepPreviousData,
-  });
   const columns: readonly Column<Connection>[] = [
     { header: 'Name', cell: ({ name }) => <bdi>{name}</bdi> },
     { header: 'Service', cell: ({ provider_type }) => nameOf(provider_type) },
@@ -82,23 +95,16 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page
-      title="Connections"
-      description="Payment gateways and other services. Their keys are encrypted and never shown again."
+    <ListPage
+      list={{ ...CONNECTIONS, columns }}
       actions={add}
+      empty={
+        <EmptyState title="No connection yet" action={add}>
+          Customers pay invoices through a gateway. The test gateway moves no money and lets you try
+          every outcome.
+        </EmptyState>
+      }
     >
-      <DataTable
-        label="List of connections"
-        columns={columns}
-        query={connections}
-        list={list}
-        empty={
-          <EmptyState title="No connection yet" action={add}>
-            Customers pay invoices through a gateway. The test gateway moves no money and lets you
-            try every outcome.
-          </EmptyState>
-        }
-      />
       <Dialog title="Connect a gateway" isOpen={isAdding} onClose={() => setAdding(false)}>
         <Connect
           onDone={async () => {
@@ -125,7 +131,7 @@ export function View() {
           Payments that were made stay.
         </p>
       </ConfirmDialog>
-    </Page>
+    </ListPage>
   );
 }
 

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Pause, Play } from 'lucide-react';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { DataTable, type Column, type ListPage } from '../../ui/data-table.tsx';
 import {
   ChoiceFilter,
   ClearFilters,
@@ -17,6 +17,8 @@ import { Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { FirstEvent } from '../../app/first-event.tsx';
 import { Properties } from '../../app/properties.tsx';
+import { ListFile, type FileColumn } from '../../app/list/list-file.tsx';
+import type { PageOf } from '../../app/list/whole-list.ts';
 import { useMay, useSignedIn } from '../../app/person.tsx';
 import type { EVENT_OUTCOMES } from '../../../schemas/event.ts';
 import { ClockTimes } from './clock-times.tsx';
@@ -63,6 +65,39 @@ const COLUMNS: readonly Column<Event>[] = [
   { header: 'Time', cell: ({ timestamp }) => <Time at={timestamp} seconds /> },
 ];
 
+/** A page of events, by its offset or by the key of the event before it. */
+interface Place {
+  readonly limit: number;
+  readonly offset?: number;
+  readonly iter_last_key?: string;
+}
+
+const FILE: readonly FileColumn<Event>[] = [
+  ['event_id', ({ id }) => id],
+  ['event_name', (row) => row.event_name],
+  ['external_customer_id', (row) => row.external_customer_id],
+  ['time', ({ timestamp }) => timestamp],
+  ['source', ({ source }) => source],
+  ['properties', ({ properties }) => JSON.stringify(properties ?? {})],
+  ['ingested', (row) => row.ingested_at],
+];
+
+/** Pages for a file: each goes on after the last event of the one before it, whatever arrives meanwhile. */
+function inOrder(
+  searched: (place: Place, signal: AbortSignal) => Promise<ApiRecord<'EventList'>>,
+): PageOf<ListPage<Event>> {
+  let total = 0;
+  let key: string | null = null;
+  return async ({ limit, offset }, signal) => {
+    if (offset > 0 && key === null) return { items: [], pagination: { total, limit, offset } };
+    const place = offset === 0 || key === null ? {} : { iter_last_key: key };
+    const answer = await searched({ limit, ...place }, signal);
+    if (offset === 0) total = answer.total_count;
+    key = answer.iter_last_key;
+    return { items: answer.events, pagination: { total, limit, offset } };
+  };
+}
+
 /** Accepted events, newest first; the first page follows what arrives. */
 export function View() {
   const list = useListState(FILTERS);
@@ -81,12 +116,15 @@ export function View() {
   const isFiltered = Object.keys(filters).length > 0;
   // An event has an outcome only when it is processed, and the search for it is a longer one.
   const follows = isLive && offset === 0 && outcome === '';
+  const searched = async (place: Place, signal: AbortSignal) => {
+    const { limit: page_size, ...rest } = place;
+    return await answerOf(
+      api.POST('/events/query', { body: { ...filters, page_size, ...rest }, signal }),
+    );
+  };
   const events = useQuery({
     queryKey: ['events', filters, limit, offset],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/events/query', { body: { ...filters, page_size: limit, offset }, signal }),
-      ),
+    queryFn: ({ signal }) => searched({ limit, offset }, signal),
     select: ({ events: items, total_count: total }) => ({
       items,
       pagination: { total, limit: PAGE_ROWS, offset },
@@ -111,12 +149,15 @@ export function View() {
           : 'Accepted events, newest first.'
       }
       actions={
-        <Button
-          icon={isLive ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
-          onPress={() => setState({ live: isLive ? 'off' : '' })}
-        >
-          {isLive ? 'Pause' : 'Follow'}
-        </Button>
+        <>
+          <ListFile name="events" columns={FILE} page={inOrder(searched)} followsKey />
+          <Button
+            icon={isLive ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
+            onPress={() => setState({ live: isLive ? 'off' : '' })}
+          >
+            {isLive ? 'Pause' : 'Follow'}
+          </Button>
+        </>
       }
     >
       <FilterBar>

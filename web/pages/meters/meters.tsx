@@ -1,13 +1,11 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
+import { given, text } from '../../app/list/filters.tsx';
+import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
-import { useListState } from '../../ui/list-state.ts';
-import { Page } from '../../ui/page.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 import { inWords } from './in-words.ts';
@@ -32,21 +30,31 @@ const COLUMNS: readonly Column<Meter>[] = [
   },
 ];
 
+const METERS = listOf({
+  name: 'meters',
+  title: 'Meters',
+  description: 'What turns events into quantities.',
+  filters: [text('event_name', 'Event name')],
+  search: (paging, filters, signal) =>
+    answerOf(api.POST('/meters/search', { body: { ...paging, ...given(filters) }, signal })),
+  columns: COLUMNS,
+  file: [
+    ['name', ({ name }) => name],
+    ['aggregation', inWords],
+    ['event_name', (row) => row.event_name],
+    ['status', ({ status }) => status],
+    ['created', (row) => row.created_at],
+    ['id', ({ id }) => id],
+  ],
+  rowTo: ({ id }) => `/meters/${id}`,
+  unmatched: {
+    title: 'No meter matches',
+    advice: 'Event names are compared exactly, including upper and lower case.',
+  },
+});
+
 /** Meters: what turns events into quantities. */
 export function View() {
-  const list = useListState({ event_name: '' });
-  const { event_name } = list.filters;
-  const meters = useQuery({
-    queryKey: ['meters', list.paging, event_name],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/meters/search', {
-          body: { ...list.paging, ...(event_name === '' ? {} : { event_name }) },
-          signal,
-        }),
-      ),
-    placeholderData: keepPreviousData,
-  });
   const create = (
     <Allowed to="meter:write">
       <ButtonLink to="/meters/new" tone="primary" icon={<Plus size={14} aria-hidden />}>
@@ -55,27 +63,15 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page title="Meters" description="What turns events into quantities." actions={create}>
-      <FilterBar>
-        <SearchFilter
-          label="Event name"
-          value={event_name}
-          onChange={(text) => list.setFilters({ event_name: text })}
-        />
-      </FilterBar>
-      <DataTable
-        label="Meters"
-        columns={COLUMNS}
-        query={meters}
-        list={list}
-        rowTo={({ id }) => `/meters/${id}`}
-        empty={
-          <EmptyState title="No meter yet" action={create}>
-            A meter picks events by their name and properties, and turns each into a quantity: a
-            count, a sum, the highest value. Try it on an event before you save it.
-          </EmptyState>
-        }
-      />
-    </Page>
+    <ListPage
+      list={METERS}
+      actions={create}
+      empty={
+        <EmptyState title="No meter yet" action={create}>
+          A meter picks events by their name and properties, and turns each into a quantity: a
+          count, a sum, the highest value. Try it on an event before you save it.
+        </EmptyState>
+      }
+    />
   );
 }

@@ -1,20 +1,13 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useCustomerNames } from '../../app/customer-names.tsx';
-import { ListFile, type FileColumn } from '../../app/list-file.tsx';
+import { choice, currency, day, given, linked } from '../../app/list/filters.tsx';
+import type { FileColumn } from '../../app/list/list-file.tsx';
+import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
-import {
-  ChoiceFilter,
-  ClearFilters,
-  CurrencyFilter,
-  DayFilter,
-  FilterBar,
-} from '../../ui/filter-bar.tsx';
-import { daysOf, useListState, type ListState } from '../../ui/list-state.ts';
+import type { Column } from '../../ui/data-table.tsx';
+import { daysOf } from '../../ui/list-state.ts';
 import { Money } from '../../ui/money.tsx';
-import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -22,7 +15,20 @@ import { PAYMENT_STATUSES } from '../../../schemas/words.ts';
 
 type Payment = ApiRecord<'Payment'>;
 
-const FILTERS = { show: '', payment_status: '', from: '', to: '', currency: '', customer_id: '' };
+const FILTERS = [
+  choice('show', 'Show', [['collected', 'Collected']]),
+  choice(
+    'payment_status',
+    'Status',
+    PAYMENT_STATUSES.map((word) => [word, formatWord(word)] as const),
+  ),
+  day('from', 'Received from'),
+  day('to', 'until'),
+  currency,
+  linked('customer_id'),
+];
+
+type Filters = Readonly<Record<(typeof FILTERS)[number]['key'], string>>;
 
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Payment>[] => [
   { header: 'For', cell: (row) => row.invoice_number ?? formatWord(row.destination_type) },
@@ -81,89 +87,40 @@ const FILE: readonly FileColumn<Payment>[] = [
   ['id', ({ id }) => id],
 ];
 
-const searched = (
-  paging: ListState<never>['paging'],
-  filters: Readonly<Record<keyof typeof FILTERS, string>>,
-  signal: AbortSignal,
-) => answerOf(api.POST('/payments/search', { body: { ...paging, ...bodyOf(filters) }, signal }));
+const PAYMENTS = listOf({
+  name: 'payments',
+  title: 'Payments',
+  filters: FILTERS,
+  search: (paging, filters: Filters, signal) =>
+    answerOf(api.POST('/payments/search', { body: { ...paging, ...bodyOf(filters) }, signal })),
+  columns: (rows) => columnsOf(useCustomerNames(rows.map(({ customer_id }) => customer_id))),
+  file: FILE,
+  rowTo: ({ destination_type, destination_id }) =>
+    destination_type === 'INVOICE'
+      ? `/invoices/${destination_id}?tab=payments`
+      : `/customers/${destination_id}`,
+  unmatched: { title: 'No payment matches' },
+});
 
 /** Every payment, with filters that a link carries. */
-export function View() {
-  const list = useListState(FILTERS);
-  const { filters, isFiltered, setFilters } = list;
-  const query = useQuery({
-    queryKey: ['payments', list.paging, filters],
-    queryFn: ({ signal }) => searched(list.paging, filters, signal),
-    placeholderData: keepPreviousData,
-  });
-  const names = useCustomerNames(query.data?.items.map(({ customer_id }) => customer_id) ?? []);
-  return (
-    <Page
-      title="Payments"
-      actions={
-        <ListFile
-          name="payments"
-          columns={FILE}
-          page={(paging, signal) => searched({ ...list.paging, ...paging }, filters, signal)}
-        />
-      }
-    >
-      <FilterBar>
-        <ChoiceFilter
-          label="Show"
-          value={filters.show}
-          choices={[['collected', 'Collected']]}
-          onChange={(show) => setFilters({ show })}
-        />
-        <ChoiceFilter
-          label="Status"
-          value={filters.payment_status}
-          choices={PAYMENT_STATUSES.map((word) => [word, formatWord(word)] as const)}
-          onChange={(payment_status) => setFilters({ payment_status })}
-        />
-        <DayFilter
-          label="Received from"
-          value={filters.from}
-          onChange={(from) => setFilters({ from })}
-        />
-        <DayFilter label="until" value={filters.to} onChange={(to) => setFilters({ to })} />
-        <CurrencyFilter
-          value={filters.currency}
-          onChange={(currency) => setFilters({ currency })}
-        />
-        {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
-      </FilterBar>
-      <DataTable
-        label="Payments"
-        query={query}
-        list={list}
-        columns={columnsOf(names)}
-        rowTo={({ destination_type, destination_id }) =>
-          destination_type === 'INVOICE'
-            ? `/invoices/${destination_id}?tab=payments`
-            : `/customers/${destination_id}`
+export const View = () => (
+  <ListPage
+    list={PAYMENTS}
+    empty={
+      <EmptyState
+        title="No payments yet"
+        action={
+          <ButtonLink to="/invoices" tone="primary">
+            Go to invoices
+          </ButtonLink>
         }
-        empty={
-          isFiltered ? (
-            <EmptyState title="No payment matches">Choose other filters, or clear them.</EmptyState>
-          ) : (
-            <EmptyState
-              title="No payments yet"
-              action={
-                <ButtonLink to="/invoices" tone="primary">
-                  Go to invoices
-                </ButtonLink>
-              }
-            >
-              A payment of a gateway or a wallet appears here by itself. A payment that reached your
-              bank account is recorded on its invoice.
-            </EmptyState>
-          )
-        }
-      />
-    </Page>
-  );
-}
+      >
+        A payment of a gateway or a wallet appears here by itself. A payment that reached your bank
+        account is recorded on its invoice.
+      </EmptyState>
+    }
+  />
+);
 
 /** Money that arrived: refunded payments are included, credits of wallets were paid for earlier. */
 const COLLECTED = [
@@ -175,15 +132,8 @@ const COLLECTED = [
   },
 ];
 
-const bodyOf = (filters: Readonly<Record<keyof typeof FILTERS, string>>) => ({
+const bodyOf = ({ show, from, to, payment_status, ...texts }: Filters) => ({
   expand: ['invoice'],
-  ...(filters.payment_status === ''
-    ? {}
-    : { payment_status: filters.payment_status as Payment['payment_status'] }),
-  ...(filters.currency === '' ? {} : { currency: filters.currency }),
-  ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
-  filters: [
-    ...(filters.show === 'collected' ? COLLECTED : []),
-    ...daysOf('succeeded_at', filters.from, filters.to),
-  ],
+  ...given({ ...texts, payment_status: payment_status as Payment['payment_status'] | '' }),
+  filters: [...(show === 'collected' ? COLLECTED : []), ...daysOf('succeeded_at', from, to)],
 });

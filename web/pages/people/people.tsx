@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { CreateUserBody, UpdateRolesBody } from '../../../schemas/tenancy.ts';
+import { ListFile, type FileColumn } from '../../app/list/list-file.tsx';
 import { Allowed, useMay, useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -148,6 +149,15 @@ function Accounts({ kind }: { readonly kind: Kind }) {
   const refresh = () => cache.invalidateQueries({ queryKey: ['users'] });
   return (
     <>
+      <Row>
+        <ListFile
+          name={kind === 'user' ? 'people' : 'service-accounts'}
+          columns={FILE}
+          page={(paging, signal) =>
+            answerOf(api.POST('/users/search', { body: { ...body, ...paging }, signal }))
+          }
+        />
+      </Row>
       <DataTable
         label={kind === 'user' ? 'People' : 'Service accounts'}
         columns={columns}
@@ -197,6 +207,14 @@ function Accounts({ kind }: { readonly kind: Kind }) {
     </>
   );
 }
+
+const FILE: readonly FileColumn<User>[] = [
+  ['name', ({ name }) => name],
+  ['email', ({ email }) => email],
+  ['roles', ({ roles }) => roles.join(' ')],
+  ['environment_ids', (row) => row.environment_ids?.join(' ') ?? null],
+  ['id', ({ id }) => id],
+];
 
 const nameOf = ({ name, email, id }: User): string => name || email || id;
 

@@ -1,23 +1,21 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import * as z from 'zod';
+import { contains, text } from '../../app/list/filters.tsx';
+import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import { ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { useListState } from '../../ui/list-state.ts';
-import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 
-const FILTERS = { q: '' };
 /** `new` opens the form of a new plan. */
 const STATE = { form: '' };
 
@@ -28,31 +26,29 @@ const COLUMNS: readonly Column<ApiRecord<'Plan'>>[] = [
   { header: 'Created', sort: 'created_at', cell: ({ created_at }) => <Day at={created_at} /> },
 ];
 
+const PLANS = listOf({
+  name: 'plans',
+  title: 'Plans',
+  filters: [text('q', 'Search by name')],
+  search: (paging, { q }, signal) =>
+    answerOf(
+      api.POST('/plans/search', { body: { ...paging, filters: contains('name', q) }, signal }),
+    ),
+  columns: COLUMNS,
+  file: [
+    ['plan', ({ name }) => name],
+    ['lookup_key', (row) => row.lookup_key],
+    ['description', ({ description }) => description],
+    ['created', (row) => row.created_at],
+    ['id', ({ id }) => id],
+  ],
+  rowTo: ({ id }) => `/plans/${id}`,
+  unmatched: { title: 'No plan matches', advice: 'Try another part of the name.' },
+});
+
 /** Every plan of the catalog. */
 export function View() {
-  const list = useListState(FILTERS);
-  const { filters, setFilters } = list;
   const [{ form }, setState] = useUrlState(STATE);
-  const query = useQuery({
-    queryKey: ['plans', list.paging, filters],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/plans/search', {
-          body: {
-            ...list.paging,
-            ...(filters.q === ''
-              ? {}
-              : {
-                  filters: [
-                    { field: 'name', operator: 'contains' as const, value: { string: filters.q } },
-                  ],
-                }),
-          },
-          signal,
-        }),
-      ),
-    placeholderData: keepPreviousData,
-  });
   const create = (
     <Allowed to="plan:write">
       <Button
@@ -65,35 +61,19 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page title="Plans" actions={create}>
-      <FilterBar>
-        <SearchFilter
-          label="Search by name"
-          value={filters.q}
-          onChange={(q) => setFilters({ q })}
-        />
-        {filters.q === '' ? null : <ClearFilters onPress={() => setFilters(FILTERS)} />}
-      </FilterBar>
-      <DataTable
-        label="Plans"
-        query={query}
-        list={list}
-        columns={COLUMNS}
-        rowTo={({ id }) => `/plans/${id}`}
-        empty={
-          filters.q === '' ? (
-            <EmptyState title="No plans yet" action={create}>
-              A plan is a set of prices: fixed fees, and prices of what your meters count.
-            </EmptyState>
-          ) : (
-            <EmptyState title="No plan matches">Try another part of the name.</EmptyState>
-          )
-        }
-      />
+    <ListPage
+      list={PLANS}
+      actions={create}
+      empty={
+        <EmptyState title="No plans yet" action={create}>
+          A plan is a set of prices: fixed fees, and prices of what your meters count.
+        </EmptyState>
+      }
+    >
       <Dialog title="New plan" isOpen={form === 'new'} onClose={() => setState({ form: '' })}>
         <PlanForm />
       </Dialog>
-    </Page>
+    </ListPage>
   );
 }
 

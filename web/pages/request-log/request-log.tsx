@@ -1,11 +1,9 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { choice, contains, given, text } from '../../app/list/filters.tsx';
+import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { CopyButton } from '../../ui/code-block.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { ChoiceFilter, ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
-import { useListState } from '../../ui/list-state.ts';
-import { Page } from '../../ui/page.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -15,8 +13,6 @@ type Entry = ApiRecord<'RequestLogEntry'>;
 
 /** Enough to compare by eye; the button copies the whole id. */
 const SHOWN_CHARACTERS = 8;
-
-const FILTERS = { request_id: '', path: '', outcome: '', idempotency: '' };
 
 const IDEMPOTENCY: readonly (readonly [NonNullable<Entry['idempotency']>, string])[] = [
   ['first', 'First use'],
@@ -78,69 +74,69 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
 ];
 
-/** Answered requests of the last seven days, found by their id. */
-export function View() {
-  const list = useListState(FILTERS);
-  const { request_id, path, outcome, idempotency } = list.filters;
-  const body = {
-    ...list.paging,
-    ...(request_id === '' ? {} : { request_id }),
-    ...(outcome === '' ? {} : { failed: outcome === 'failed' }),
-    ...(idempotency === '' ? {} : { idempotency: idempotency as 'first' }),
-    ...(path === ''
-      ? {}
-      : { filters: [{ field: 'path', operator: 'contains' as const, value: { string: path } }] }),
-  };
-  const requests = useQuery({
-    queryKey: ['request-log', body],
-    queryFn: ({ signal }) => answerOf(api.POST('/request-logs/search', { body, signal })),
-    placeholderData: keepPreviousData,
-  });
+const REQUESTS = listOf({
+  name: 'request-log',
+  title: 'Request log',
+  label: 'Requests',
+  description: 'Answered requests of the last seven days, without their bodies.',
+  filters: [
+    text('request_id', 'Request id'),
+    text('path', 'Path contains'),
+    choice('outcome', 'Outcome', [
+      ['failed', 'Refused or failed'],
+      ['done', 'Succeeded'],
+    ]),
+    choice('idempotency', 'Idempotency key', IDEMPOTENCY),
+  ],
+  search: (paging, { request_id, path, outcome, idempotency }, signal) =>
+    answerOf(
+      api.POST('/request-logs/search', {
+        body: {
+          ...paging,
+          ...given({
+            request_id,
+            idempotency: idempotency as NonNullable<Entry['idempotency']> | '',
+            failed: outcome === '' ? '' : outcome === 'failed',
+          }),
+          filters: contains('path', path),
+        },
+        signal,
+      }),
+    ),
+  columns: COLUMNS,
+  file: [
+    ['time', (row) => row.created_at],
+    ['status', (row) => String(row.status_code)],
+    ['method', ({ method }) => method],
+    ['path', ({ path }) => path],
+    ['error', (row) => row.error_code],
+    ['idempotency', ({ idempotency }) => idempotency],
+    ['ms', (row) => String(row.duration_ms)],
+    ['caller', (row) => row.actor_kind],
+    ['key_id', (row) => row.key_id],
+    ['request_id', (row) => row.request_id],
+    ['id', ({ id }) => id],
+  ],
+  unmatched: { title: 'No request matches', advice: <Advice /> },
+});
+
+function Advice() {
   return (
-    <Page
-      title="Request log"
-      description="Answered requests of the last seven days, without their bodies."
-    >
-      <FilterBar>
-        <SearchFilter
-          label="Request id"
-          value={request_id}
-          onChange={(value) => list.setFilters({ request_id: value })}
-        />
-        <SearchFilter
-          label="Path contains"
-          value={path}
-          onChange={(value) => list.setFilters({ path: value })}
-        />
-        <ChoiceFilter
-          label="Outcome"
-          value={outcome}
-          choices={[
-            ['failed', 'Refused or failed'],
-            ['done', 'Succeeded'],
-          ]}
-          onChange={(value) => list.setFilters({ outcome: value })}
-        />
-        <ChoiceFilter
-          label="Idempotency key"
-          value={idempotency}
-          choices={IDEMPOTENCY}
-          onChange={(value) => list.setFilters({ idempotency: value })}
-        />
-        {list.isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
-      </FilterBar>
-      <DataTable
-        label="Requests"
-        columns={COLUMNS}
-        query={requests}
-        list={list}
-        empty={
-          <EmptyState title={list.isFiltered ? 'No request matches' : 'No request yet'}>
-            Every answer carries its id in the header <code>X-Request-ID</code>. Accepted events are
-            not listed here; find them under Events.
-          </EmptyState>
-        }
-      />
-    </Page>
+    <>
+      Every answer carries its id in the header <code>X-Request-ID</code>. Accepted events are not
+      listed here; find them under Events.
+    </>
   );
 }
+
+/** Answered requests of the last seven days, found by their id. */
+export const View = () => (
+  <ListPage
+    list={REQUESTS}
+    empty={
+      <EmptyState title="No request yet">
+        <Advice />
+      </EmptyState>
+    }
+  />
+);

@@ -1,14 +1,12 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
-import { ListFile, type FileColumn } from '../../app/list-file.tsx';
+import { choice, currency, given, linked } from '../../app/list/filters.tsx';
+import type { FileColumn } from '../../app/list/list-file.tsx';
+import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { ChoiceFilter, ClearFilters, CurrencyFilter, FilterBar } from '../../ui/filter-bar.tsx';
-import { useListState, type ListState } from '../../ui/list-state.ts';
-import { Page } from '../../ui/page.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Day, Period } from '../../ui/time.tsx';
@@ -16,7 +14,18 @@ import { SUBSCRIPTION_STATUSES } from '../../../schemas/words.ts';
 
 type Subscription = ApiRecord<'Subscription'>;
 
-const FILTERS = { subscription_status: '', plan_id: '', customer_id: '', currency: '' };
+const FILTERS = [
+  choice(
+    'subscription_status',
+    'Status',
+    SUBSCRIPTION_STATUSES.map((word) => [word, formatWord(word)] as const),
+  ),
+  currency,
+  linked('plan_id'),
+  linked('customer_id'),
+];
+
+type Filters = Readonly<Record<(typeof FILTERS)[number]['key'], string>>;
 
 const COLUMNS: readonly Column<Subscription>[] = [
   { header: 'Customer', cell: ({ customer, customer_id }) => <bdi>{customer?.name ?? customer_id}</bdi> }, // prettier-ignore
@@ -57,48 +66,25 @@ const FILE: readonly FileColumn<Subscription>[] = [
   ['id', ({ id }) => id],
 ];
 
-const searched = (
-  paging: ListState<never>['paging'],
-  filters: Readonly<Record<keyof typeof FILTERS, string>>,
-  signal: AbortSignal,
-) =>
-  answerOf(
-    api.POST('/subscriptions/search', {
-      body: {
-        ...paging,
-        expand: ['plan', 'customer'],
-        ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
-        ...(filters.plan_id === '' ? {} : { plan_id: filters.plan_id }),
-        ...(filters.currency === ''
-          ? {}
-          : {
-              filters: [
-                {
-                  field: 'currency',
-                  operator: 'eq' as const,
-                  value: { string: filters.currency },
-                },
-              ],
-            }),
-        // Without statuses the API lists active subscriptions only.
-        subscription_status:
-          filters.subscription_status === ''
-            ? [...SUBSCRIPTION_STATUSES]
-            : [filters.subscription_status as Subscription['subscription_status']],
-      },
-      signal,
-    }),
-  );
+const SUBSCRIPTIONS = listOf({
+  name: 'subscriptions',
+  title: 'Subscriptions',
+  filters: FILTERS,
+  search: (paging, filters: Filters, signal) =>
+    answerOf(
+      api.POST('/subscriptions/search', { body: { ...paging, ...bodyOf(filters) }, signal }),
+    ),
+  columns: COLUMNS,
+  file: FILE,
+  rowTo: ({ id }) => `/subscriptions/${id}`,
+  unmatched: {
+    title: 'No subscription matches',
+    advice: 'Choose another status, or clear the filters.',
+  },
+});
 
 /** Every subscription, with filters that a link carries. */
 export function View() {
-  const list = useListState(FILTERS);
-  const { filters, isFiltered, setFilters } = list;
-  const query = useQuery({
-    queryKey: ['subscriptions', list.paging, filters],
-    queryFn: ({ signal }) => searched(list.paging, filters, signal),
-    placeholderData: keepPreviousData,
-  });
   const create = (
     <Allowed to="subscription:write">
       <ButtonLink to="/subscriptions/new" tone="primary" icon={<Plus size={14} aria-hidden />}>
@@ -107,51 +93,29 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page
-      title="Subscriptions"
-      actions={
-        <>
-          <ListFile
-            name="subscriptions"
-            columns={FILE}
-            page={(paging, signal) => searched({ ...list.paging, ...paging }, filters, signal)}
-          />
-          {create}
-        </>
+    <ListPage
+      list={SUBSCRIPTIONS}
+      actions={create}
+      empty={
+        <EmptyState title="No subscriptions yet" action={create}>
+          A subscription puts a customer on a plan. You see a preview of its invoice before it
+          starts.
+        </EmptyState>
       }
-    >
-      <FilterBar>
-        <ChoiceFilter
-          label="Status"
-          value={filters.subscription_status}
-          choices={SUBSCRIPTION_STATUSES.map((word) => [word, formatWord(word)] as const)}
-          onChange={(subscription_status) => setFilters({ subscription_status })}
-        />
-        <CurrencyFilter
-          value={filters.currency}
-          onChange={(currency) => setFilters({ currency })}
-        />
-        {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
-      </FilterBar>
-      <DataTable
-        label="Subscriptions"
-        query={query}
-        list={list}
-        columns={COLUMNS}
-        rowTo={({ id }) => `/subscriptions/${id}`}
-        empty={
-          isFiltered ? (
-            <EmptyState title="No subscription matches">
-              Choose another status, or clear the filters.
-            </EmptyState>
-          ) : (
-            <EmptyState title="No subscriptions yet" action={create}>
-              A subscription puts a customer on a plan. You see a preview of its invoice before it
-              starts.
-            </EmptyState>
-          )
-        }
-      />
-    </Page>
+    />
   );
 }
+
+const bodyOf = ({ subscription_status, plan_id, customer_id, ...filters }: Filters) => ({
+  expand: ['plan', 'customer'],
+  ...given({ plan_id, customer_id }),
+  // Without statuses the API lists active subscriptions only.
+  subscription_status:
+    subscription_status === ''
+      ? [...SUBSCRIPTION_STATUSES]
+      : [subscription_status as Subscription['subscription_status']],
+  filters:
+    filters.currency === ''
+      ? []
+      : [{ field: 'currency', operator: 'eq' as const, value: { string: filters.currency } }],
+});

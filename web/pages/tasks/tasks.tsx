@@ -1,6 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Download, Upload } from 'lucide-react';
 import { useState } from 'react';
+import { ListFile, type FileColumn } from '../../app/list/list-file.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { download } from '../../client/download.ts';
@@ -48,6 +49,16 @@ const COLUMNS: readonly Column<Task>[] = [
   },
   { header: 'Created', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
   { header: 'Actions', align: 'end', cell: (task) => <TaskActions of={task} /> },
+];
+
+const FILE: readonly FileColumn<Task>[] = [
+  ['task', ({ task_type, entity_type }) => `${task_type} ${entity_type}`],
+  ['file', (row) => row.file_name],
+  ['status', (row) => row.task_status],
+  ['rows', (row) => String(row.processed_records)],
+  ['failed_rows', (row) => String(row.failed_records)],
+  ['created', (row) => row.created_at],
+  ['id', ({ id }) => id],
 ];
 
 const SCHEDULED: readonly Column<Scheduled>[] = [
@@ -124,7 +135,20 @@ export function View() {
       <Dialog title="Export" isOpen={open === 'export'} onClose={() => setOpen(null)}>
         <ExportForm onDone={() => setOpen(null)} />
       </Dialog>
-      <Section title="Imports">
+      <Section
+        title="Imports"
+        actions={
+          <Row>
+            <ListFile
+              name="imports"
+              columns={FILE}
+              page={(paging, signal) =>
+                answerOf(api.POST('/tasks/search', { body: { ...body, ...paging }, signal }))
+              }
+            />
+          </Row>
+        }
+      >
         <FilterBar>
           <ChoiceFilter
             label="Status"

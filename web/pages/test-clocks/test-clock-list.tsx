@@ -1,18 +1,17 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import * as z from 'zod';
+import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed, useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { useListState } from '../../ui/list-state.ts';
-import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
@@ -26,18 +25,30 @@ const COLUMNS: readonly Column<TestClock>[] = [
   { header: 'Created', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
+const CLOCKS = listOf({
+  name: 'test-clocks',
+  title: 'Test clocks',
+  description: 'Simulate months of billing in seconds.',
+  filters: [],
+  search: (paging, _filters, signal) =>
+    answerOf(api.POST('/test-clocks/search', { body: { ...paging }, signal })),
+  columns: COLUMNS,
+  file: [
+    ['name', ({ name }) => name],
+    ['time', ({ now }) => now],
+    ['status', ({ status }) => status],
+    ['created', (row) => row.created_at],
+    ['id', ({ id }) => id],
+  ],
+  rowTo: ({ id }) => `/test-clocks/${id}`,
+  unmatched: { title: 'No test clock matches' },
+});
+
 /** Clocks of a test environment: each owns customers, and moves only when it is advanced. */
 export function View() {
   const { environment } = useSignedIn();
   const isLive = environment.type === 'production';
-  const list = useListState({});
   const [isCreating, setCreating] = useState(false);
-  const clocks = useQuery({
-    queryKey: ['test-clocks', list.paging],
-    queryFn: ({ signal }) =>
-      answerOf(api.POST('/test-clocks/search', { body: { ...list.paging }, signal })),
-    placeholderData: keepPreviousData,
-  });
   const create = isLive ? undefined : (
     <Allowed to="testclock:write">
       <Button
@@ -50,30 +61,26 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page title="Test clocks" description="Simulate months of billing in seconds." actions={create}>
-      <DataTable
-        label="Test clocks"
-        columns={COLUMNS}
-        query={clocks}
-        list={list}
-        rowTo={({ id }) => `/test-clocks/${id}`}
-        empty={
-          isLive ? (
-            <EmptyState title="Live environments have no test clocks">
-              Choose a test environment in the menu.
-            </EmptyState>
-          ) : (
-            <EmptyState title="No test clock yet" action={create}>
-              Customers of a test clock follow its time. When you advance it, their periods close,
-              their invoices are issued and their credits expire.
-            </EmptyState>
-          )
-        }
-      />
+    <ListPage
+      list={CLOCKS}
+      actions={create}
+      empty={
+        isLive ? (
+          <EmptyState title="Live environments have no test clocks">
+            Choose a test environment in the menu.
+          </EmptyState>
+        ) : (
+          <EmptyState title="No test clock yet" action={create}>
+            Customers of a test clock follow its time. When you advance it, their periods close,
+            their invoices are issued and their credits expire.
+          </EmptyState>
+        )
+      }
+    >
       <Dialog title="New test clock" isOpen={isCreating} onClose={() => setCreating(false)}>
         <NewTestClock />
       </Dialog>
-    </Page>
+    </ListPage>
   );
 }
 

@@ -3,10 +3,11 @@ import { Link } from '@tanstack/react-router';
 import { useInvoiceNumbers } from '../../app/billing/invoice-numbers.ts';
 import { creditReasonOf } from '../../app/billing/credit-reasons.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { ListFile, type FileColumn } from '../../app/list/list-file.tsx';
 import { Status } from '../../ui/badge.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
-import { useListState } from '../../ui/list-state.ts';
+import { useListState, type ListState } from '../../ui/list-state.ts';
 import { fractionOf, Quantity } from '../../ui/money.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatDecimal } from '../../ui/text.ts';
@@ -20,19 +21,20 @@ const FILTERS = { type: '', tab: 'transactions' };
 export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'> }) {
   const list = useListState(FILTERS);
   const { type } = list.filters;
+  const searched = (paging: ListState<never>['paging'], signal: AbortSignal) =>
+    answerOf(
+      api.POST('/wallets/transactions/search', {
+        body: {
+          ...paging,
+          wallet_id: wallet.id,
+          ...(type === '' ? {} : { type: type as Transaction['type'] }),
+        },
+        signal,
+      }),
+    );
   const query = useQuery({
     queryKey: ['wallet-transactions', wallet.id, list.paging, type],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/wallets/transactions/search', {
-          body: {
-            ...list.paging,
-            wallet_id: wallet.id,
-            ...(type === '' ? {} : { type: type as Transaction['type'] }),
-          },
-          signal,
-        }),
-      ),
+    queryFn: ({ signal }) => searched(list.paging, signal),
     placeholderData: keepPreviousData,
   });
   const rows = query.data?.items ?? [];
@@ -50,6 +52,11 @@ export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBal
             ['debit', 'Debit'],
           ]}
           onChange={(chosen) => list.setFilters({ type: chosen })}
+        />
+        <ListFile
+          name={`transactions-of-${wallet.id}`}
+          columns={FILE}
+          page={(paging, signal) => searched({ ...list.paging, ...paging }, signal)}
         />
       </FilterBar>
       <DataTable
@@ -70,6 +77,22 @@ export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBal
     </>
   );
 }
+
+const FILE: readonly FileColumn<Transaction>[] = [
+  ['time', (row) => row.created_at],
+  ['type', ({ type }) => type],
+  ['reason', (row) => row.transaction_reason],
+  ['status', (row) => row.transaction_status],
+  ['reference_type', (row) => row.reference_type],
+  ['reference_id', (row) => row.reference_id],
+  [
+    'credits',
+    ({ type, credit_amount }) => (type === 'debit' ? negated(credit_amount) : credit_amount),
+  ],
+  ['balance_after', (row) => row.credit_balance_after],
+  ['expires', (row) => row.expiry_date],
+  ['id', ({ id }) => id],
+];
 
 const columnsOf = (
   fraction: number,

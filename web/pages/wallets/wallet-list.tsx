@@ -1,37 +1,38 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useCustomerNames } from '../../app/customer-names.tsx';
+import { choice, contains, currency, given, linked, text } from '../../app/list/filters.tsx';
+import type { FileColumn } from '../../app/list/list-file.tsx';
+import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed } from '../../app/person.tsx';
-import { ListFile, type FileColumn } from '../../app/list-file.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
-import {
-  ChoiceFilter,
-  ClearFilters,
-  CurrencyFilter,
-  FilterBar,
-  SearchFilter,
-} from '../../ui/filter-bar.tsx';
-import { useListState, type ListState } from '../../ui/list-state.ts';
+import type { Column } from '../../ui/data-table.tsx';
 import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
-import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Day } from '../../ui/time.tsx';
 
 type Wallet = ApiRecord<'Wallet'>;
 
-const FILTERS = {
-  q: '',
-  wallet_status: '',
-  wallet_type: '',
-  customer_id: '',
-  alert: '',
-  balance: '',
-  currency: '',
-};
+const FILTERS = [
+  text('q', 'Search by name'),
+  choice('wallet_status', 'Status', [
+    ['active', 'Active'],
+    ['frozen', 'Frozen'],
+    ['closed', 'Closed'],
+  ]),
+  choice('wallet_type', 'Type', [
+    ['PRE_PAID', 'Prepaid'],
+    ['POST_PAID', 'Postpaid'],
+  ]),
+  choice('alert', 'Alert', [['raised', 'Raised']]),
+  choice('balance', 'Balance', [['empty', 'Empty']]),
+  currency,
+  linked('customer_id'),
+];
+
+type Filters = Readonly<Record<(typeof FILTERS)[number]['key'], string>>;
 
 const columnsOf = (
   names: ReadonlyMap<string, string>,
@@ -80,23 +81,25 @@ const FILE: readonly FileColumn<Wallet>[] = [
   ['id', ({ id }) => id],
 ];
 
-const searched = (
-  paging: ListState<never>['paging'],
-  filters: Readonly<Record<keyof typeof FILTERS, string>>,
-  signal: AbortSignal,
-) => answerOf(api.POST('/wallets/search', { body: { ...paging, ...bodyOf(filters) }, signal }));
+function useColumns(rows: readonly Wallet[]): readonly Column<Wallet>[] {
+  const names = useCustomerNames(rows.map(({ customer_id }) => customer_id));
+  return columnsOf(names, fractionOf(rows.map(({ credit_balance }) => credit_balance)));
+}
+
+const WALLETS = listOf({
+  name: 'wallets',
+  title: 'Wallets',
+  filters: FILTERS,
+  search: (paging, filters: Filters, signal) =>
+    answerOf(api.POST('/wallets/search', { body: { ...paging, ...bodyOf(filters) }, signal })),
+  columns: useColumns,
+  file: FILE,
+  rowTo: ({ id }) => `/wallets/${id}`,
+  unmatched: { title: 'No wallet matches' },
+});
 
 /** Every wallet with its balance. */
 export function View() {
-  const list = useListState(FILTERS);
-  const { filters, isFiltered, setFilters } = list;
-  const query = useQuery({
-    queryKey: ['wallets', list.paging, filters],
-    queryFn: ({ signal }) => searched(list.paging, filters, signal),
-    placeholderData: keepPreviousData,
-  });
-  const names = useCustomerNames(query.data?.items.map(({ customer_id }) => customer_id) ?? []);
-  const balances = query.data?.items.map(({ credit_balance }) => credit_balance) ?? [];
   const create = (
     <Allowed to="wallet:write">
       <ButtonLink to="/wallets/new" tone="primary" icon={<Plus size={14} aria-hidden />}>
@@ -105,100 +108,31 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page
-      title="Wallets"
-      actions={
-        <>
-          <ListFile
-            name="wallets"
-            columns={FILE}
-            page={(paging, signal) => searched({ ...list.paging, ...paging }, filters, signal)}
-          />
-          {create}
-        </>
+    <ListPage
+      list={WALLETS}
+      actions={create}
+      empty={
+        <EmptyState title="No wallets yet" action={create}>
+          A wallet holds prepaid credits of a customer. Invoices are paid from it first, from the
+          credits that expire soonest.
+        </EmptyState>
       }
-    >
-      <FilterBar>
-        <SearchFilter
-          label="Search by name"
-          value={filters.q}
-          onChange={(q) => setFilters({ q })}
-        />
-        <ChoiceFilter
-          label="Status"
-          value={filters.wallet_status}
-          choices={[
-            ['active', 'Active'],
-            ['frozen', 'Frozen'],
-            ['closed', 'Closed'],
-          ]}
-          onChange={(wallet_status) => setFilters({ wallet_status })}
-        />
-        <ChoiceFilter
-          label="Type"
-          value={filters.wallet_type}
-          choices={[
-            ['PRE_PAID', 'Prepaid'],
-            ['POST_PAID', 'Postpaid'],
-          ]}
-          onChange={(wallet_type) => setFilters({ wallet_type })}
-        />
-        <ChoiceFilter
-          label="Alert"
-          value={filters.alert}
-          choices={[['raised', 'Raised']]}
-          onChange={(alert) => setFilters({ alert })}
-        />
-        <ChoiceFilter
-          label="Balance"
-          value={filters.balance}
-          choices={[['empty', 'Empty']]}
-          onChange={(balance) => setFilters({ balance })}
-        />
-        <CurrencyFilter
-          value={filters.currency}
-          onChange={(currency) => setFilters({ currency })}
-        />
-        {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
-      </FilterBar>
-      <DataTable
-        label="Wallets"
-        query={query}
-        list={list}
-        columns={columnsOf(names, fractionOf(balances))}
-        rowTo={({ id }) => `/wallets/${id}`}
-        empty={
-          isFiltered ? (
-            <EmptyState title="No wallet matches">Choose other filters, or clear them.</EmptyState>
-          ) : (
-            <EmptyState title="No wallets yet" action={create}>
-              A wallet holds prepaid credits of a customer. Invoices are paid from it first, from
-              the credits that expire soonest.
-            </EmptyState>
-          )
-        }
-      />
-    </Page>
+    />
   );
 }
 
-const bodyOf = (filters: Readonly<Record<keyof typeof FILTERS, string>>) => ({
-  ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
-  ...(filters.currency === '' ? {} : { currency: filters.currency }),
-  ...(filters.wallet_status === ''
-    ? {}
-    : { wallet_status: filters.wallet_status as Wallet['wallet_status'] }),
-  ...(filters.wallet_type === ''
-    ? {}
-    : { wallet_type: filters.wallet_type as Wallet['wallet_type'] }),
+const bodyOf = ({ q, alert, balance, wallet_status, wallet_type, ...texts }: Filters) => ({
+  ...given({
+    ...texts,
+    wallet_status: wallet_status as Wallet['wallet_status'] | '',
+    wallet_type: wallet_type as Wallet['wallet_type'] | '',
+  }),
   filters: [
-    ...(filters.q === ''
-      ? []
-      : [{ field: 'name', operator: 'contains' as const, value: { string: filters.q } }]),
-    ...(filters.alert === ''
+    ...contains('name', q),
+    ...(alert === ''
       ? []
       : [{ field: 'alert_state', operator: 'not_in' as const, value: { array: ['ok'] } }]),
-    ...(filters.balance === ''
+    ...(balance === ''
       ? []
       : [{ field: 'balance', operator: 'lte' as const, value: { number: '0' } }]),
   ],

@@ -1,10 +1,21 @@
 import type { ApiRecord } from '../../client/api.ts';
-import { Badge } from '../../ui/badge.tsx';
+import { Badge, type Tone } from '../../ui/badge.tsx';
 
-/** Whether notifications reach the endpoint. */
+const TONES = {
+  'Disabled automatically': 'negative',
+  Off: 'neutral',
+  Failing: 'warning',
+  On: 'positive',
+} as const satisfies Readonly<Record<string, Tone>>;
+
+/** Whether notifications reach the endpoint, in words. */
+export function stateOf(endpoint: ApiRecord<'WebhookEndpoint'>): keyof typeof TONES {
+  if (endpoint.disabled_reason !== null) return 'Disabled automatically';
+  if (!endpoint.enabled) return 'Off';
+  return endpoint.failing_since !== null ? 'Failing' : 'On';
+}
+
 export function EndpointState({ of }: { readonly of: ApiRecord<'WebhookEndpoint'> }) {
-  if (of.disabled_reason !== null) return <Badge tone="negative">Disabled automatically</Badge>;
-  if (!of.enabled) return <Badge>Off</Badge>;
-  if (of.failing_since !== null) return <Badge tone="warning">Failing</Badge>;
-  return <Badge tone="positive">On</Badge>;
+  const state = stateOf(of);
+  return <Badge tone={TONES[state]}>{state}</Badge>;
 }

@@ -1,18 +1,17 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
+import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { useListState } from '../../ui/list-state.ts';
-import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
-import { EndpointState } from './endpoint-state.tsx';
+import { EndpointState, stateOf } from './endpoint-state.tsx';
 
 type Endpoint = ApiRecord<'WebhookEndpoint'>;
 
@@ -24,17 +23,30 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   { header: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
 ]; // prettier-ignore
 
+const ENDPOINTS = listOf({
+  name: 'webhook-endpoints',
+  title: 'Webhooks',
+  label: 'Endpoints',
+  description: 'Notifications are signed, and repeated for four days until the receiver answers.',
+  filters: [],
+  search: ({ limit, offset }, _filters, signal) =>
+    answerOf(api.GET('/webhooks/endpoints', { params: { query: { limit, offset } }, signal })),
+  columns: COLUMNS,
+  file: [
+    ['url', ({ url }) => url],
+    ['status', stateOf],
+    ['events', (row) => row.event_types.join(' ')],
+    ['description', ({ description }) => description],
+    ['created', (row) => row.created_at],
+    ['id', ({ id }) => id],
+  ],
+  rowTo: ({ id }) => `/webhooks/${id}`,
+  unmatched: { title: 'No endpoint matches' },
+});
+
 /** Receivers of notifications. */
 export function View() {
-  const list = useListState({});
   const [isAdding, setAdding] = useState(false);
-  const { limit, offset } = list.paging;
-  const endpoints = useQuery({
-    queryKey: ['webhook-endpoints', limit, offset],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/webhooks/endpoints', { params: { query: { limit, offset } }, signal })),
-    placeholderData: keepPreviousData,
-  });
   const add = (
     <Allowed to="webhook:write">
       <Button tone="primary" icon={<Plus size={14} aria-hidden />} onPress={() => setAdding(true)}>
@@ -43,28 +55,20 @@ export function View() {
     </Allowed>
   );
   return (
-    <Page
-      title="Webhooks"
-      description="Notifications are signed, and repeated for four days until the receiver answers."
+    <ListPage
+      list={ENDPOINTS}
       actions={add}
+      empty={
+        <EmptyState title="No endpoint yet" action={add}>
+          An endpoint is a URL of your service. It gets a notification when an invoice is finalized,
+          a payment fails or a balance runs low.
+        </EmptyState>
+      }
     >
-      <DataTable
-        label="Endpoints"
-        columns={COLUMNS}
-        query={endpoints}
-        list={list}
-        rowTo={({ id }) => `/webhooks/${id}`}
-        empty={
-          <EmptyState title="No endpoint yet" action={add}>
-            An endpoint is a URL of your service. It gets a notification when an invoice is
-            finalized, a payment fails or a balance runs low.
-          </EmptyState>
-        }
-      />
       <Dialog title="Add endpoint" isOpen={isAdding} onClose={() => setAdding(false)} isWide>
         <AddEndpoint onDone={() => setAdding(false)} />
       </Dialog>
-    </Page>
+    </ListPage>
   );
 }
 
