@@ -81,6 +81,10 @@ export const SettleLateUsageBody = z
   .meta({ id: 'SettleLateUsage' });
 export type SettleLateUsageBody = z.output<typeof SettleLateUsageBody>;
 
+export const PreviewLateUsageBody = SettleLateUsageBody.pick({ as: true }).meta({
+  id: 'PreviewLateUsage',
+});
+
 /** The document that settles late usage: a one-off invoice or a credit note. */
 export const LateUsageSettlement = z
   .object({

@@ -131,6 +131,7 @@ export async function hostileRecords({
     ['/customers/$id', customer.id],
     ['/subscriptions/$id', subscription.id],
     ['/invoices/$id', invoice.id],
+    ['/late-usage/$id', invoice.id],
     ['/wallets/$id', wallet.id],
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],

@@ -209,6 +209,7 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ['/customers/$id', customer.id],
     ['/subscriptions/$id', subscription.id],
     ['/invoices/$id', invoice.id],
+    ['/late-usage/$id', invoice.id],
     ['/wallets/$id', wallet.id],
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],

@@ -5,6 +5,7 @@ import {
   LateUsage,
   LateUsageSearch,
   LateUsageSettlement,
+  PreviewLateUsageBody,
   SettleLateUsageBody,
 } from '../../../schemas/late-usage.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
@@ -12,11 +13,13 @@ import { pageOf } from '../../../schemas/search.ts';
 import { oncePerBodyKey } from '../../conventions/body-key.ts';
 import { route } from '../../conventions/route.ts';
 import { creditNoteAnswers } from '../credit-notes/answers.ts';
+import type { Scope } from '../../../postgres/client.ts';
+import type { Db } from '../../../postgres/driver-client.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { findCreditNotes } from '../records/credit-note-repository.ts';
 import { findInvoices } from '../records/invoice-repository.ts';
 import { reportLateUsage } from './report-late-usage.ts';
-import { settleLateUsage } from './settle-late-usage.ts';
+import { previewLateUsage, settleLateUsage, type SettledLateUsage } from './settle-late-usage.ts';
 
 /** A credit note needs the permission of credit notes as well. */
 function assertMaySettle({ permissions }: Identity, as: SettleLateUsageBody['as']): void {
@@ -26,6 +29,17 @@ function assertMaySettle({ permissions }: Identity, as: SettleLateUsageBody['as'
     'permission_denied',
     'A credit note needs the permission creditnote:write.',
   );
+}
+
+/** The document of a settlement as the API answers it. */
+async function documentsOf(db: Db, scope: Scope, { document_id, amount }: SettledLateUsage) {
+  const ids = [document_id];
+  const invoices = await findInvoices(db, scope, ids);
+  const embed = { line_items: true, customer: true };
+  const [invoice] = await invoiceAnswers(db, scope, invoices, embed);
+  const notes = await findCreditNotes(db, scope, ids);
+  const [credit_note] = await creditNoteAnswers(db, scope, notes, {});
+  return { amount, invoice: invoice ?? null, credit_note: credit_note ?? null };
 }
 
 export const lateUsageRoutes = [
@@ -38,6 +52,28 @@ export const lateUsageRoutes = [
     status: 200,
     answer: pageOf(LateUsage),
     handler: (call) => reportLateUsage(call.deps, call, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/late-usage/preview',
+    summary: 'Show the document that settles late usage, without issuing it',
+    permission: 'invoice:read',
+    ownsTransactions: true,
+    params: IdParams,
+    body: PreviewLateUsageBody,
+    status: 200,
+    answer: LateUsageSettlement,
+    handler: ({ deps, params, body, ...call }) =>
+      previewLateUsage(deps, call, params.id, body, async (tx, settled) => {
+        const { invoice, credit_note, amount } = await documentsOf(tx, call.scope, settled);
+        return {
+          invoice_id: params.id,
+          as: body.as,
+          amount,
+          invoice: invoice && { ...invoice, invoice_number: null },
+          credit_note: credit_note && { ...credit_note, credit_note_number: '' },
+        };
+      }),
   }),
   route({
     method: 'POST',
@@ -54,20 +90,9 @@ export const lateUsageRoutes = [
       assertMaySettle(call.identity, body.as);
       const once = { ...body, invoice_id: params.id };
       return oncePerBodyKey(call.deps, call, 'late_usage', once, async (deps) => {
-        const { document_id, amount } = await settleLateUsage(deps, call, params.id, body);
-        const ids = [document_id];
-        const invoices = await findInvoices(deps.pool, scope, ids);
-        const embed = { line_items: true, customer: true };
-        const [invoice] = await invoiceAnswers(deps.pool, scope, invoices, embed);
-        const notes = await findCreditNotes(deps.pool, scope, ids);
-        const [credit_note] = await creditNoteAnswers(deps.pool, scope, notes, {});
-        return {
-          invoice_id: params.id,
-          as: body.as,
-          amount,
-          invoice: invoice ?? null,
-          credit_note: credit_note ?? null,
-        };
+        const settled = await settleLateUsage(deps, call, params.id, body);
+        const documents = await documentsOf(deps.pool, scope, settled);
+        return { invoice_id: params.id, as: body.as, ...documents };
       });
     },
   }),

@@ -50,6 +50,41 @@ export async function settleLateUsage(
   id: string,
   { as }: Pick<SettleLateUsageBody, 'as'>,
 ): Promise<SettledLateUsage> {
+  return await settledWith(deps, caller, id, as, async (_tx, settled) => settled);
+}
+
+/**
+ * What `settleLateUsage` would write: the settlement is written, read by `answer` in its transaction, and undone.
+ * Its number and ids are not kept, so the document that is issued has others.
+ */
+export async function previewLateUsage<Answer>(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  { as }: Pick<SettleLateUsageBody, 'as'>,
+  answer: (tx: Transaction, settled: SettledLateUsage) => Promise<Answer>,
+): Promise<Answer> {
+  const undo = new Error('rollback of a preview');
+  const read: { answer?: Answer } = {};
+  try {
+    await settledWith(deps, caller, id, as, async (tx, settled) => {
+      read.answer = await answer(tx, settled);
+      throw undo;
+    });
+  } catch (error) {
+    if (error !== undo) throw error;
+  }
+  return read.answer!;
+}
+
+/** Writes a settlement; `end` is the last step of its transaction. */
+async function settledWith(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  as: SettleLateUsageBody['as'],
+  end: (tx: Transaction, settled: SettledLateUsage) => Promise<SettledLateUsage>,
+): Promise<SettledLateUsage> {
   const { pool } = deps;
   const { scope } = caller;
   return await runCommand<SettledLateUsage>(deps, 'invoice', async () => {
@@ -82,7 +117,7 @@ export async function settleLateUsage(
         created_by: caller.user_id,
       });
       failpoint('api.settle_late_usage.before_commit');
-      return { document_id: settled.document_id, amount: settled.amount };
+      return await end(tx, { document_id: settled.document_id, amount: settled.amount });
     };
   });
 }

@@ -60,6 +60,44 @@ async function billed(calls = '100', fixed = true) {
 }
 
 describe('late usage of final invoices (billing 17.6)', () => {
+  test('a preview shows the document that the settlement issues, and issues nothing', async () => {
+    const { invoice, use } = await billed();
+    const preview = (as: string) => act(invoice.id, 'late-usage/preview', { as });
+    const written = async () => {
+      const counts = await world.api.pool`
+        select (select count(*) from invoices) as invoices, (select count(*) from credit_notes) as notes,
+               (select count(*) from outbox) as outbox, (select count(*) from wallet_transactions) as movements`;
+      return { ...counts[0] };
+    };
+    expect((await preview('invoice')).status).toBe(400);
+    await use('20');
+    const before = await written();
+    const shown = await preview('invoice');
+    expect(shown).toMatchObject({
+      status: 200,
+      body: {
+        amount: '9',
+        credit_note: null,
+        invoice: { invoice_number: null, subtotal: '9', total_tax: '1.8', total: '10.8' },
+      },
+    });
+    expect(await written()).toEqual(before);
+    expect((await read(shown.body.invoice.id)).id).toBeUndefined();
+    expect((await report(invoice.id)).items).toMatchObject([{ outstanding_amount: '9' }]);
+    expect((await settle(invoice.id, 'invoice')).body.invoice.total).toBe('10.8');
+
+    await use('-5');
+    expect(await preview('credit_note')).toMatchObject({
+      status: 200,
+      body: {
+        amount: '-2.25',
+        invoice: null,
+        credit_note: { credit_note_number: '', total_amount: '2.7' },
+      },
+    });
+    expect((await read(invoice.id)).amount_remaining).toBe('118.8');
+  });
+
   test('each settlement charges or credits only what earlier ones did not', async () => {
     const { invoice, use } = await billed();
     expect(invoice).toMatchObject({ invoice_status: 'FINALIZED', total: '118.8' });

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Figure, Figures } from '../../ui/figure.tsx';
@@ -25,7 +26,7 @@ export function Revenue() {
       ),
   });
   return (
-    <Section title="Revenue">
+    <Section title="Revenue" actions={<Link to="/late-usage">Late usage of final invoices</Link>}>
       <Loaded query={query} what="revenue">
         {({ currencies }) =>
           currencies.length === 0 ? (

@@ -61,6 +61,11 @@ function Content({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
         <Status word={invoice.invoice_status} />
         {invoice.invoice_status === 'FINALIZED' ? <PaymentBadge invoice={invoice} /> : null}
         {invoice.finalize_refusal === null ? null : <span>{invoice.finalize_refusal}</span>}
+        {invoice.invoice_status === 'FINALIZED' &&
+        invoice.invoice_type === 'SUBSCRIPTION' &&
+        invoice.subscription_id !== null ? (
+          <Link to={`/late-usage/${invoice.id}`}>Late usage</Link>
+        ) : null}
         {invoice.recalculated_invoice_id === null ? null : (
           <Link to={`/invoices/${invoice.recalculated_invoice_id}`}>
             The invoice that replaces this one
