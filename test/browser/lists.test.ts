@@ -188,6 +188,7 @@ describeInBrowser('lists and names', (executable) => {
     const { body: found } = await shown.world.api.post('/v1/plans/search', {});
     await goTo(page, 'Plans');
     await page.getByRole('region', { name: 'Plans' }).waitFor();
+    await fileOf(page, 'CSV');
     const lines = (await fileOf(page, 'JSONL')).split('\n');
     expect(lines.pop()).toBe('');
     expect(lines.map((line) => JSON.parse(line))).toEqual(found.items);
