@@ -11,9 +11,8 @@ export type InvoiceTrigger = (typeof INVOICE_TRIGGERS)[number];
 
 /**
  * Billing-semantics 19.3. `compute_*`: the result of `skipsAsZero` (domain/invoicing). `edit` (a line or a
- * discount) and `recalculate` void a finalized invoice; the caller writes the linked draft. A voided invoice
- * can be recalculated only while it has no replacement (17.6); the caller checks this on the record, not in
- * this table. Finalizing or paying a skipped invoice does nothing.
+ * discount) and `recalculate` void a finalized invoice; the caller writes the linked draft. A voided invoice is
+ * final; its period is billed again by a new invoice. Finalizing or paying a skipped invoice does nothing.
  */
 export const invoiceMachine: StateMachine<InvoiceStatus, InvoiceTrigger> = {
   noun: 'invoice',
@@ -40,7 +39,7 @@ export const invoiceMachine: StateMachine<InvoiceStatus, InvoiceTrigger> = {
       void: 'VOIDED',
     },
     FINALIZED: { pay: 'FINALIZED', void: 'VOIDED', edit: 'VOIDED', recalculate: 'VOIDED' },
-    VOIDED: { recalculate: 'VOIDED' },
+    VOIDED: {},
   },
 };
 

@@ -14,7 +14,7 @@ describeMachine(
   DRAFT     .      =             SKIPPED      FINALIZED VOIDED =      .           .   FINALIZED         VOIDED
   SKIPPED   .      DRAFT         =            =         VOIDED .      .           =   .                 .
   FINALIZED .      .             .            .         VOIDED VOIDED VOIDED      =   .                 .
-  VOIDED    .      .             .            .         .      .      =           .   .                 .`,
+  VOIDED    .      .             .            .         .      .      .           .   .                 .`,
   moveInvoice,
 );
 
