@@ -7,6 +7,9 @@ export async function download(path: string, fileName: string): Promise<void> {
   saveFile(await (await fileAnswer(new Request(`/v1${path}`))).blob(), fileName);
 }
 
+/** How long the address of a file lives: a slow browser has read it by then. */
+const ADDRESS_MS = 60_000;
+
 /** Gives the content to the browser, which saves it under the name. */
 export function saveFile(content: Blob, fileName: string): void {
   const address = URL.createObjectURL(content);
@@ -14,7 +17,7 @@ export function saveFile(content: Blob, fileName: string): void {
   link.href = address;
   link.download = fileName;
   link.click();
-  URL.revokeObjectURL(address);
+  setTimeout(() => URL.revokeObjectURL(address), ADDRESS_MS);
 }
 
 /** The answer to a request whose body or answer is a file. Throws a `Refusal`. */

@@ -539,6 +539,21 @@ describe('an addon that ends with a period ends with it when a pause makes it lo
     return { subscription, customer, addon, use, modify, attach, associations };
   }
 
+  test('none is attached in the pause, which charges nothing', async () => {
+    const { subscription, addon, associations } = await withAddon();
+    await post(subscription, 'pause', { pause_mode: 'immediate' });
+    const refusal = { status: 400, body: { details: [{ path: 'subscription_status' }] } };
+    const direct = { subscription_id: subscription.id, addon_id: addon.id };
+    expect(await world.api.post('/v1/subscriptions/addon', direct)).toMatchObject(refusal);
+    const modify = { type: 'addon', addon_params: { action: 'add', add: { addon_id: addon.id } } };
+    const path = `/v1/subscriptions/${subscription.id}/modify`;
+    expect(await world.api.post(`${path}/preview`, modify)).toMatchObject(refusal);
+    expect(await world.api.post(`${path}/execute`, modify)).toMatchObject(refusal);
+    expect(await associations()).toEqual([]);
+    await post(subscription, 'resume', {});
+    expect(await world.api.post('/v1/subscriptions/addon', direct)).toMatchObject({ status: 200 });
+  });
+
   test('bought once: it serves the longer period, and no other', async () => {
     const { subscription, use, attach, associations } = await withAddon();
     await attach({ cadence: 'onetime' });

@@ -77,7 +77,7 @@ export async function beginGrants(
   await writeAttachedGrants(tx, deps, caller, subscription, grants, at);
 }
 
-/** The changes that `attachAddon` writes; previews use it too. */
+/** The changes that `attachAddon` writes; previews use it too. Refused in a pause (billing 12.3, 15). */
 export async function planAttachment(
   tx: Transaction,
   deps: BillingDeps,
@@ -89,7 +89,13 @@ export async function planAttachment(
   },
   at: string,
 ): Promise<{ readonly addon: NewAddon; readonly change: AddonChange }> {
-  const { current_period_start } = subscription;
+  const { current_period_start, subscription_status } = subscription;
+  // An addon whose checkout session is paid is attached all the same.
+  if (subscription_status === 'paused' && !request.association_id)
+    throw invalidOperation(
+      'Nothing is charged in a pause; resume the subscription before an addon is attached.',
+      'subscription_status',
+    );
   const start_date = request.start_date ?? at;
   if (start_date < current_period_start)
     throw invalidField(
