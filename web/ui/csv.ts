@@ -2,8 +2,9 @@
 export const csvText = (rows: readonly (readonly string[])[]): string =>
   rows.map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
 
-/** A cell that a spreadsheet would run gets a leading quote (tenancy S22). */
+/** A cell that a spreadsheet would run gets a leading quote (tenancy S22). A negative amount stays a number. */
 function cell(text: string): string {
-  const safe = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;
+  const isNegativeAmount = /^-\d+(\.\d+)?$/.test(text);
+  const safe = /^[=+\-@\t\r]/.test(text) && !isNegativeAmount ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
