@@ -309,6 +309,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /test-clocks/{id}/advance': { to: '2024-03-01T00:00:00Z' },
       'POST /invoices/{id}/modify/execute': { apply_discount: true },
       'POST /invoices/{id}/late-usage/settle': { as: 'invoice' },
+      'POST /invoices/{id}/late-usage/preview': { as: 'invoice' },
       'POST /customers/{id}/payment-methods': { gateway_method_id: 'pm_test_success' },
       'POST /customers/{id}/erase': { reason: 'asked for' },
       'POST /meters/{id}/test': { event: { event_name: 'call', external_customer_id: 'acme' } },
