@@ -85,9 +85,13 @@ const body = fc.record(
 );
 type Body = typeof body extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The plainest reading of the rules: nulls match nothing but a `not_`, and come last. */
+/**
+ * The plainest reading of the rules: nulls match nothing but a `not_`, and come last. For a condition with the empty
+ * text an unset text is the empty text (api 37).
+ */
 function matches(row: Row, { field, operator, value }: Filter): boolean {
-  const held = row[field];
+  const asksForEmpty = [value['string'], ...((value['array'] as unknown[]) ?? [])].includes('');
+  const held = field === 'label' && asksForEmpty ? (row[field] ?? '') : row[field];
   const given = value['string'] ?? value['number'] ?? value['date'] ?? value['boolean'];
   const name = operator ?? (value['array'] === undefined ? 'eq' : 'in');
   if (held === null) return name === 'not_in' || name === 'not_contains';
