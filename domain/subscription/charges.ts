@@ -61,8 +61,8 @@ export function chargesOnInvoice<Line extends ChargedLine>(
 }
 
 /**
- * The lines with one-time charges dated within a trial on its end, where they are due (billing 10.4). A line that
- * ends with the trial or earlier is then not charged.
+ * The lines as they are due after a trial: a one-time charge that is dated within the trial is due at its end (billing
+ * 10.4). A line that ends with the trial or earlier is then not charged.
  */
 export const dueAfterTrial = <Line extends ChargedLine>(
   lines: readonly Line[],

@@ -10,11 +10,10 @@ import {
 } from '../../../schemas/late-usage.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
 import { oncePerBodyKey } from '../../conventions/body-key.ts';
 import { route } from '../../conventions/route.ts';
 import { creditNoteAnswers } from '../credit-notes/answers.ts';
-import type { Scope } from '../../../postgres/client.ts';
-import type { Db } from '../../../postgres/driver-client.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { findCreditNotes } from '../records/credit-note-repository.ts';
 import { findInvoices } from '../records/invoice-repository.ts';

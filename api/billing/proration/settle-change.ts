@@ -11,7 +11,11 @@ import type { Customer } from '../../../schemas/customer.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { readBillingSources, type BillingSources } from '../computing/billing-sources.ts';
-import { applicationRecords, couponsOf } from '../computing/coupon-applications.ts';
+import {
+  applicationRecords,
+  attachedCoupons,
+  couponsOf,
+} from '../computing/coupon-applications.ts';
 import { invoiceLine, newInvoice } from '../computing/invoice-record.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import { dueOn, NO_CREDITS, settle } from '../computing/settle.ts';
@@ -79,9 +83,10 @@ export async function settleChange(
   const target = targetOfChange(operation);
   const settlement = await settlementOf(db, scope, subscription.currency);
   const context = { deps, sources, target, settlement, at, user_id };
-  const settledOnce = settledRows(operation, rated, { ...context, recurringOnly: false });
-  return settledOnce.invoice !== null
-    ? settledOnce
+  const withAllCoupons = settledRows(operation, rated, { ...context, recurringOnly: false });
+  const coupons = attachedCoupons(sources, subscription.id);
+  return withAllCoupons.invoice !== null || !coupons.some(({ cadence }) => cadence === 'once')
+    ? withAllCoupons
     : settledRows(operation, rated, { ...context, recurringOnly: true });
 }
 

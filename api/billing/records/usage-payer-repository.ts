@@ -18,8 +18,7 @@ export async function usagePayerOf(
 
 /** Condition: the same as `isMerged` for the subscription `s`. */
 const isMergedRow = (db: Db): Fragment => db`
-  (s.subscription_type = 'grouped_invoicing' and s.subscription_status = 'active'
-   and s.merges_from <= s.current_period_end)`;
+  (s.subscription_status = 'active' and s.merges_from <= s.current_period_end)`;
 
 /**
  * Subscriptions whose running usage is billed to one of the customers, as rows of `subscriptions` with that customer as
