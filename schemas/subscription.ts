@@ -241,6 +241,8 @@ export const SubscriptionSearch = searchSchemas({
     invoicing_customer_ids: kind.list(),
     parent_subscription_ids: kind.list(),
     plan_id: kind.text(),
+    /** Subscriptions with an instance of the addon in their current period or later. */
+    addon_id: kind.text(),
     lookup_key: kind.text(),
     subscription_status: kind.list(z.enum(SUBSCRIPTION_STATUSES)),
     subscription_type: kind.list(z.enum(SUBSCRIPTION_TYPES)),

@@ -70,6 +70,15 @@ export async function hostileRecords({
     usage_limit: 2_000_000_000,
     usage_reset_period: 'MONTHLY',
   });
+  const addon = await made('/addons', { name, lookup_key: hostileText(255), description: name });
+  await made('/prices', {
+    ...{ ...price, entity_type: 'ADDON', entity_id: addon.id, type: 'FIXED' },
+    ...{ billing_model: 'FLAT_FEE', invoice_cadence: 'ARREAR', amount: '0.01' },
+  });
+  await made('/creditgrants', {
+    ...{ name, scope: 'ADDON', addon_id: addon.id, credits: '99999999999999.12345678' },
+    ...{ cadence: 'ONETIME', expiration_type: 'NEVER' },
+  });
   const customer = await made('/customers', {
     external_id,
     name,
@@ -83,6 +92,7 @@ export async function hostileRecords({
     billing_period: 'MONTHLY',
     billing_period_count: 1,
     currency: 'usd',
+    addons: [{ addon_id: addon.id }],
   });
   const invoice = await made('/invoices', {
     customer_id: customer.id,
@@ -133,6 +143,8 @@ export async function hostileRecords({
     ['/invoices/$id', invoice.id],
     ['/late-usage/$id', invoice.id],
     ['/wallets/$id', wallet.id],
+    ['/addons/$id', addon.id],
+    ['/addons/$id/prices/new', addon.id],
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],
     ['/webhooks/$id', endpoint.id],

@@ -188,6 +188,18 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     usage_limit: 10_000,
     usage_reset_period: 'MONTHLY',
   });
+  const addon = await made('/v1/addons', { name: 'Support', lookup_key: 'support' });
+  await catalog.fixed(addon, '20', { entity_type: 'ADDON' });
+  await made('/v1/entitlements', {
+    ...{ entity_type: 'ADDON', entity_id: addon.id },
+    ...{ feature_id: feature.id, feature_type: 'metered' },
+    ...{ usage_limit: 500, usage_reset_period: 'MONTHLY' },
+  });
+  await made('/v1/creditgrants', {
+    ...{ name: 'Welcome', scope: 'ADDON', addon_id: addon.id, credits: '25' },
+    ...{ cadence: 'RECURRING', period: 'MONTHLY', expiration_type: 'BILLING_CYCLE' },
+  });
+  await catalog.subscribe(await catalog.customer(), plan, { addons: [{ addon_id: addon.id }] });
   const endpoint = await made('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
   const clock = await made('/v1/test-clocks', { name: 'One year', now: '2026-01-01T00:00:00Z' });
   const at = new Date(api.clock.now() - 60_000).toISOString();
@@ -211,6 +223,8 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ['/invoices/$id', invoice.id],
     ['/late-usage/$id', invoice.id],
     ['/wallets/$id', wallet.id],
+    ['/addons/$id', addon.id],
+    ['/addons/$id/prices/new', addon.id],
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],
     ['/webhooks/$id', endpoint.id],

@@ -240,6 +240,13 @@ export function searchSubscriptions(
     ${filter.invoicing_customer_ids?.length ? db`and invoicing_customer_id = any(${filter.invoicing_customer_ids})` : db``}
     ${filter.parent_subscription_ids?.length ? db`and parent_subscription_id = any(${filter.parent_subscription_ids})` : db``}
     ${filter.plan_id ? db`and plan_id = ${filter.plan_id}` : db``}
+    ${
+      filter.addon_id
+        ? db`and exists (select 1 from addon_associations a where ${inScope(db, scope, 'a')} and a.status = 'published'
+              and a.addon_id = ${filter.addon_id} and a.subscription_id = subscriptions.id
+              and (a.end_date is null or (a.end_date > a.start_date and a.end_date > current_period_start)))`
+        : db``
+    }
     ${filter.lookup_key ? db`and lookup_key = ${filter.lookup_key}` : db``}
     ${filter.subscription_type?.length ? db`and subscription_type = any(${filter.subscription_type as string[]})` : db``}
     ${filter.billing_period?.length ? db`and billing_period = any(${filter.billing_period as string[]})` : db``}

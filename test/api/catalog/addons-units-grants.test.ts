@@ -1,4 +1,5 @@
 import { startTestApi, type TestApi } from '../../support/api.ts';
+import { catalogOf } from '../../support/catalog.ts';
 
 describe('addons', () => {
   let api: TestApi;
@@ -52,6 +53,50 @@ describe('addons', () => {
     ];
     const { body: found } = await api.post('/v1/addons/search', { filters });
     expect(found.items.map(({ id }: { id: string }) => id)).toEqual([addon.id]);
+  });
+
+  test('a search of subscriptions by addon finds those that have it in the current period or later', async () => {
+    const catalog = catalogOf(api);
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '10');
+    const { body: seats } = await api.post('/v1/addons', { name: 'Seats', lookup_key: 'seats' });
+    const { body: other } = await api.post('/v1/addons', { name: 'Other', lookup_key: 'other' });
+    for (const addon of [seats, other]) await catalog.fixed(addon, '5', { entity_type: 'ADDON' });
+    const subscribe = async (addons: object[]) =>
+      (await catalog.subscribe(await catalog.customer(), plan, { addons })).id as string;
+    const [has, hasBoth, ends, removed] = [
+      await subscribe([{ addon_id: seats.id }]),
+      await subscribe([{ addon_id: other.id }, { addon_id: seats.id }]),
+      await subscribe([{ addon_id: seats.id, cadence: 'onetime' }]),
+      await subscribe([{ addon_id: seats.id }]),
+    ];
+    await subscribe([{ addon_id: other.id }]);
+    await subscribe([]);
+    const found = async (more: object = {}) => {
+      const body = { addon_id: seats.id, ...more };
+      const { body: page } = await api.post('/v1/subscriptions/search', body);
+      expect(page.pagination.total).toBe(page.items.length);
+      return page.items.map(({ id }: { id: string }) => id).toSorted();
+    };
+    expect(await found()).toEqual([has, hasBoth, ends, removed].toSorted());
+    expect(await found({ plan_id: 'plan_none' })).toEqual([]);
+    const list = await api.get(`/v1/subscriptions?addon_id=${other.id}`);
+    expect(list.body.pagination.total).toBe(2);
+
+    const at = (await api.get(`/v1/subscriptions/${removed}`)).body;
+    const path = `/v1/subscriptions/${removed}/addons/associations`;
+    const [association] = (await api.get(path)).body.items;
+    const gone = await api.delete('/v1/subscriptions/addon', {
+      addon_association_id: association.id,
+      effective_date: at.start_date,
+    });
+    expect([gone.status, await found()]).toEqual([200, [has, hasBoth, ends].toSorted()]);
+    // One that ends with the running period is still billed in it.
+    await api.pool`
+      update subscriptions set current_period_start = current_period_end,
+                               current_period_end = current_period_end + interval '1 month'
+       where id = ${ends}`;
+    expect(await found()).toEqual([has, hasBoth].toSorted());
   });
 });
 

@@ -22,7 +22,7 @@ import { notify } from '../../ui/toasts.tsx';
 type Feature = ApiRecord<'Feature'>;
 type Entitlement = ApiRecord<'Entitlement'>;
 
-/** One feature: what it is, and which plans grant how much of it. */
+/** One feature: what it is, and which plans, addons and subscriptions grant how much of it. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const query = useQuery({
@@ -73,6 +73,9 @@ const COLUMNS: readonly Column<Entitlement>[] = [
   { header: 'Value', align: 'end', cell: grantOf },
 ];
 
+/** The part of the address before the id of what grants it. */
+const OWNERS = { PLAN: '/plans/', ADDON: '/addons/', SUBSCRIPTION: '/subscriptions/' } as const;
+
 function Grants({ featureId }: { readonly featureId: string }) {
   const query = useQuery({
     queryKey: ['feature', featureId, 'entitlements'],
@@ -89,7 +92,7 @@ function Grants({ featureId }: { readonly featureId: string }) {
       label="Entitlements"
       query={query}
       columns={COLUMNS}
-      rowTo={({ plan_id }) => (plan_id === null ? '/plans' : `/plans/${plan_id}`)}
+      rowTo={({ entity_type, entity_id }) => OWNERS[entity_type] + entity_id}
       empty={
         <EmptyState
           title="No entitlements yet"

@@ -54,5 +54,11 @@ function Owner({ price: { entity_type, entity_id, plan, addon } }: { readonly pr
     );
   if (entity_type === 'SUBSCRIPTION')
     return <Link to={`/subscriptions/${entity_id}`}>Subscription</Link>;
-  return <bdi>{addon?.name ?? formatWord(entity_type)}</bdi>;
+  if (entity_type === 'ADDON')
+    return (
+      <Link to={`/addons/${entity_id}`}>
+        <bdi>{addon?.name ?? 'Addon'}</bdi>
+      </Link>
+    );
+  return <>{formatWord(entity_type)}</>;
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as z from 'zod';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { ButtonLink } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
@@ -46,9 +47,11 @@ export function AddonForm({
     <Loaded query={addons} what="addons">
       {({ items }) =>
         items.length === 0 ? (
-          <EmptyState title="No addon yet">
-            Make one with <code>POST /v1/addons</code>: prices and limits that a subscription may
-            have beside its plan.
+          <EmptyState
+            title="No addons yet"
+            action={<ButtonLink to="/addons">Go to addons</ButtonLink>}
+          >
+            An addon is a set of prices and limits that a subscription may have beside its plan.
           </EmptyState>
         ) : (
           <Form

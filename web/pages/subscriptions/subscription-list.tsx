@@ -22,6 +22,7 @@ const FILTERS = [
   ),
   currency,
   linked('plan_id'),
+  linked('addon_id'),
   linked('customer_id'),
 ];
 
@@ -106,9 +107,9 @@ export function View() {
   );
 }
 
-const bodyOf = ({ subscription_status, plan_id, customer_id, ...filters }: Filters) => ({
+const bodyOf = ({ subscription_status, plan_id, addon_id, customer_id, ...filters }: Filters) => ({
   expand: ['plan', 'customer'],
-  ...given({ plan_id, customer_id }),
+  ...given({ plan_id, addon_id, customer_id }),
   // Without statuses the API lists active subscriptions only.
   subscription_status:
     subscription_status === ''

@@ -17,6 +17,7 @@ import { formatWord } from '../../ui/text.ts';
 import { Day, Period, Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { SubscriptionActions } from './actions.tsx';
+import { Addons } from './addons.tsx';
 import { TermLine } from './term-line.tsx';
 
 type Subscription = ApiRecord<'Subscription'>;
@@ -118,8 +119,8 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
               cell: ({ price, entity_type, entity_id }) =>
                 price === null ? (
                   '–'
-                ) : entity_type === 'plan' ? (
-                  <Link to={`/plans/${entity_id}`} search={{ price: price.id } as never}>
+                ) : entity_type !== 'subscription' ? (
+                  <Link to={`/${entity_type}s/${entity_id}`} search={{ price: price.id } as never}>
                     {rateOf(price)}
                   </Link>
                 ) : (
@@ -137,6 +138,7 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
           ]}
         />
       </Section>
+      <Addons subscription={subscription} />
       <Section title="Details">
         <Card>
           <Facts

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { typed } from '../../app/billing/amounts.ts';
+import { typed } from '../billing/amounts.ts';
 import {
   BILLING_MODELS,
   BILLING_PERIODS,

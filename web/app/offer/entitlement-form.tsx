@@ -9,6 +9,7 @@ import { SearchField, type Found } from '../../ui/search-field.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { FEATURE_TYPES, USAGE_RESET_PERIODS } from '../../../schemas/words.ts';
+import { ownerField, type Offer } from './offer.ts';
 
 type Feature = ApiRecord<'Feature'>;
 type FoundFeature = Found & Pick<Feature, 'type'>;
@@ -30,12 +31,12 @@ const Body = z
     { path: ['static_value'], message: 'is required' },
   );
 
-/** Gives all subscribers of a plan a feature: an included quantity, a text, or access. */
-export function GrantForm({
-  plan,
+/** Gives all subscribers of a plan or an addon a feature: an included quantity, a text, or access. */
+export function EntitlementForm({
+  offer,
   onDone,
 }: {
-  readonly plan: ApiRecord<'Plan'>;
+  readonly offer: Offer;
   readonly onDone: () => void;
 }) {
   const queries = useQueryClient();
@@ -51,7 +52,7 @@ export function GrantForm({
   const id = useWatch({ control, name: 'feature_id' });
   const chosenType = useWatch({ control, name: 'feature_type' });
   const type = id === '' ? null : chosenType;
-  const included = new Set((plan.entitlements ?? []).map(({ feature_id }) => feature_id));
+  const included = new Set(offer.entitlements.map(({ feature_id }) => feature_id));
   return (
     <Form
       form={form}
@@ -60,7 +61,7 @@ export function GrantForm({
         await answerOf(
           api.POST('/entitlements', {
             body: {
-              plan_id: plan.id,
+              ...ownerField(offer),
               feature_id,
               feature_type,
               is_enabled: true,
@@ -92,7 +93,8 @@ export function GrantForm({
         onChoose={(feature: FoundFeature) => form.setValue('feature_type', feature.type)}
         none={
           <>
-            The plan includes all features. <ButtonLink to="/features/new">New feature</ButtonLink>
+            The {offer.kind} includes all features.{' '}
+            <ButtonLink to="/features/new">New feature</ButtonLink>
           </>
         }
       />
@@ -126,7 +128,7 @@ export function GrantForm({
   );
 }
 
-/** The first features whose name contains the text, without those of the plan. */
+/** The first features whose name contains the text, without those of the offer. */
 async function featuresOutside(
   included: ReadonlySet<string>,
   text: string,

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import type { ExplainedTier } from '../../../schemas/explanation.ts';
-import { typed } from '../../app/billing/amounts.ts';
-import { TierShares } from '../../app/billing/tier-shares.tsx';
+import { typed } from '../billing/amounts.ts';
+import { TierShares } from '../billing/tier-shares.tsx';
 import { answerOf, api } from '../../client/api.ts';
 import type { operations } from '../../client/openapi.d.ts';
 import { Facts } from '../../ui/facts.tsx';

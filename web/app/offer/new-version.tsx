@@ -2,12 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFieldArray, useWatch } from 'react-hook-form';
 import * as z from 'zod';
-import { Allowed } from '../../app/person.tsx';
+import { Allowed } from '../person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { FieldRow, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { formatDecimal, formatMoney } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
+import type { Offer } from './offer.ts';
 import { VersionEffect } from './version-effect.tsx';
 
 const DECIMAL = /^\d{1,20}(\.\d{1,18})?$/;
@@ -26,9 +27,11 @@ type Values = z.infer<typeof Body>;
 /** Other amounts for a price from a day on. The version before ends there; invoices of earlier days stay. */
 export function NewVersion({
   price,
+  kind,
   onDone,
 }: {
   readonly price: ApiRecord<'Price'>;
+  readonly kind: Offer['kind'];
   readonly onDone: () => void;
 }) {
   const queries = useQueryClient();
@@ -118,11 +121,15 @@ export function NewVersion({
         {day === '' || day <= today
           ? 'New subscriptions get the new version.'
           : 'Subscriptions that begin before this day get the current version, and the new version from this day on.'}{' '}
-        Existing subscriptions keep their prices until you update them on the plan.
+        {kind === 'plan'
+          ? 'Existing subscriptions keep their prices until you update them on the plan.'
+          : 'Existing subscriptions keep their prices.'}
       </p>
-      <Allowed to="subscription:read">
-        <VersionEffect priceId={price.id} body={isValid ? bodyOf(values) : null} />
-      </Allowed>
+      {kind === 'plan' ? (
+        <Allowed to="subscription:read">
+          <VersionEffect priceId={price.id} body={isValid ? bodyOf(values) : null} />
+        </Allowed>
+      ) : null}
     </Form>
   );
 }

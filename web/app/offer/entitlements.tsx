@@ -1,0 +1,55 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { grantOf } from '../billing/grant-of.ts';
+import { Allowed } from '../person.tsx';
+import { Button } from '../../ui/button.tsx';
+import { PlainTable } from '../../ui/data-table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Section } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { EntitlementForm } from './entitlement-form.tsx';
+import type { Offer } from './offer.ts';
+
+/** The features that an offer gives, and how much of each. */
+export function Entitlements({ offer }: { readonly offer: Offer }) {
+  const [isAdding, setAdding] = useState(false);
+  const { entitlements } = offer;
+  const add = offer.isOpen ? (
+    <Allowed to="entitlement:write">
+      <Button small onPress={() => setAdding(true)}>
+        Add entitlement
+      </Button>
+    </Allowed>
+  ) : null;
+  return (
+    <Section title="Entitlements" actions={entitlements.length === 0 ? null : add}>
+      {entitlements.length === 0 ? (
+        <EmptyState title="No entitlements yet" action={add}>
+          An entitlement gives subscribers of the {offer.kind} a feature, with or without an
+          included quantity.
+        </EmptyState>
+      ) : (
+        <PlainTable
+          label="List of entitlements"
+          rows={entitlements}
+          columns={[
+            {
+              header: 'Feature',
+              cell: ({ feature, feature_id }) => (
+                <Link to={`/features/${feature_id}`}>
+                  <bdi>{feature?.name ?? feature_id}</bdi>
+                </Link>
+              ),
+            },
+            { header: 'Type', cell: (row) => formatWord(row.feature_type) },
+            { header: 'Value', align: 'end', cell: grantOf },
+          ]}
+        />
+      )}
+      <Dialog title="Add entitlement" isOpen={isAdding} onClose={() => setAdding(false)}>
+        <EntitlementForm offer={offer} onDone={() => setAdding(false)} />
+      </Dialog>
+    </Section>
+  );
+}

@@ -1,0 +1,132 @@
+import { Link } from '@tanstack/react-router';
+import { rateOf } from '../billing/rate-of.ts';
+import { Allowed, useMay } from '../person.tsx';
+import type { ApiRecord } from '../../client/api.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { PlainTable, type Column } from '../../ui/data-table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Section } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { Day } from '../../ui/time.tsx';
+import { useUrlState } from '../../ui/url-state.ts';
+import { Calculator } from './calculator.tsx';
+import { NewVersion } from './new-version.tsx';
+import { LIST, type Offer } from './offer.ts';
+
+type Price = ApiRecord<'Price'>;
+
+/** The price in the calculator, and the one that gets a new version. */
+const STATE = { price: '', version: '' };
+
+/** The prices of an offer: each with a calculator, and with a form for its next version. */
+export function Prices({ offer }: { readonly offer: Offer }) {
+  const [state, setState] = useUrlState(STATE);
+  const mayWrite = useMay('price:write');
+  const { prices } = offer;
+  const versioned = prices.find(({ id }) => id === state.version) ?? null;
+  const chosen = prices.find(({ id }) => id === state.price) ?? null;
+  return (
+    <Section title="Prices">
+      {prices.length === 0 ? (
+        <EmptyState title="No prices yet" action={<AddPrice offer={offer} />}>
+          A fixed price is charged for each period. A usage price is charged for metered usage.
+        </EmptyState>
+      ) : (
+        <PlainTable
+          label="List of prices"
+          rows={prices}
+          columns={[
+            ...COLUMNS,
+            ...(mayWrite && offer.isOpen
+              ? [versionColumn((version) => setState({ version }))]
+              : []),
+            CALCULATOR,
+          ]}
+        />
+      )}
+      <Dialog
+        title={versioned === null ? 'New version' : `New version of ${nameOf(versioned)}`}
+        isOpen={versioned !== null}
+        onClose={() => setState({ version: '' })}
+        isWide
+      >
+        {versioned === null ? null : (
+          <NewVersion
+            price={versioned}
+            kind={offer.kind}
+            onDone={() => setState({ version: '' })}
+          />
+        )}
+      </Dialog>
+      <Dialog
+        title={chosen === null ? 'Calculator' : `What ${nameOf(chosen)} costs`}
+        isOpen={chosen !== null}
+        onClose={() => setState({ price: '' })}
+        isWide
+      >
+        {chosen === null ? null : <Calculator of={{ price_id: chosen.id }} />}
+      </Dialog>
+    </Section>
+  );
+}
+
+/** The link to the editor of a new price. */
+export function AddPrice({ offer }: { readonly offer: Pick<Offer, 'kind' | 'id' | 'isOpen'> }) {
+  if (!offer.isOpen) return null;
+  return (
+    <Allowed to="price:write">
+      <ButtonLink to={`${LIST[offer.kind]}/${offer.id}/prices/new`} tone="primary">
+        Add price
+      </ButtonLink>
+    </Allowed>
+  );
+}
+
+const COLUMNS: readonly Column<Price>[] = [
+  { header: 'Price', cell: (row) => <bdi>{nameOf(row)}</bdi> },
+  { header: 'Type', wideOnly: true, cell: ({ type }) => formatWord(type) },
+  { header: 'Model', wideOnly: true, cell: modelOf },
+  { header: 'Rate', cell: rateOf },
+  { header: 'Billing timing', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrears'}` }, // prettier-ignore
+  { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} /> },
+  { header: 'To', wideOnly: true, cell: ({ end_date }) => <Day at={end_date} /> },
+];
+
+const CALCULATOR: Column<Price> = {
+  header: 'Calculator',
+  align: 'end',
+  cell: (row) => (
+    <Link
+      to="."
+      search={{ price: row.id } as never}
+      replace
+      resetScroll={false}
+      aria-label={`Calculate ${nameOf(row)}`}
+    >
+      Calculate
+    </Link>
+  ),
+};
+
+const versionColumn = (onPress: (id: string) => void): Column<Price> => ({
+  header: 'Version',
+  align: 'end',
+  cell: (row) =>
+    row.end_date === null && row.price_unit_type === 'FIAT' ? (
+      <Button small aria-label={`New version of ${nameOf(row)}`} onPress={() => onPress(row.id)}>
+        New version
+      </Button>
+    ) : (
+      '–'
+    ),
+});
+
+const nameOf = (price: Price): string =>
+  price.display_name ?? price.meter?.name ?? formatWord(price.type);
+
+function modelOf({ billing_model, tier_mode }: Price): string {
+  if (billing_model === 'PACKAGE') return 'Package';
+  if (billing_model !== 'TIERED') return 'Flat';
+  return tier_mode === 'VOLUME' ? 'Tiered by volume' : 'Tiered by slab';
+}
