@@ -75,10 +75,6 @@ export async function hostileRecords({
     ...{ ...price, entity_type: 'ADDON', entity_id: addon.id, type: 'FIXED' },
     ...{ billing_model: 'FLAT_FEE', invoice_cadence: 'ARREAR', amount: '0.01' },
   });
-  await made('/creditgrants', {
-    ...{ name, scope: 'ADDON', addon_id: addon.id, credits: '99999999999999.12345678' },
-    ...{ cadence: 'ONETIME', expiration_type: 'NEVER' },
-  });
   const customer = await made('/customers', {
     external_id,
     name,
@@ -110,6 +106,11 @@ export async function hostileRecords({
     credits_to_add: '99999999999999.123456789012345678',
     transaction_reason: 'FREE_CREDIT_GRANT',
     idempotency_key: 'hostile',
+  });
+  // After the subscription, which would get a wallet of it.
+  await made('/creditgrants', {
+    ...{ name, scope: 'ADDON', addon_id: addon.id, credits: '99999999999999.12345678' },
+    ...{ cadence: 'ONETIME', expiration_type: 'NEVER' },
   });
   const endpoint = await made('/webhooks/endpoints', {
     url: `https://example.com/${'h'.repeat(500)}`,
