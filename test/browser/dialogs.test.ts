@@ -11,10 +11,11 @@ const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 
 describeInBrowser('dialogs', (executable) => {
   let shown: BrowserWorld;
+  let records: ReadonlyMap<string, string>;
   beforeAll(async () => {
     process.stdout.write(`dialogs: SEED=${SEED}\n`);
     shown = await startBrowserWorld(executable);
-    await prepareDialogs(shown.world);
+    records = new Map([...shown.records, ...(await prepareDialogs(shown.world))]);
   });
   afterAll(() => shown?.close());
 
@@ -26,7 +27,7 @@ describeInBrowser('dialogs', (executable) => {
       const name = nameOf(dialog);
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-      await page.goto(base + withId(dialog.path, shown.records.get(dialog.path)));
+      await page.goto(base + withId(dialog.path, records.get(dialog.path)));
       await page.getByRole('heading', { level: 1 }).waitFor();
       await settled(page);
       const opener = await openDialog(page, dialog);

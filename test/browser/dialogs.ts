@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PipelineWorld } from '../support/pipeline-world.ts';
+import { lateInvoice } from './late-invoice.ts';
 
 /** How a dialog of the console is opened. */
 export interface DialogOpening {
@@ -14,11 +15,14 @@ const opening = (path: string, ...press: string[]): DialogOpening => ({ path, pr
 /** The default of a setting can be restored only when another value is stored. */
 const STORED_SETTING = 'payment_retry_config';
 
-/** Stores what some of the dialogs are about. */
-export async function prepareDialogs({ api }: PipelineWorld): Promise<void> {
+/** Stores what some of the dialogs are about. Returns records beside those of the world, by path. */
+export async function prepareDialogs(world: PipelineWorld): Promise<ReadonlyMap<string, string>> {
+  const { api } = world;
   const value = { enabled: true, intervals_days: [3, 7], final_action: 'none' };
   const { status } = await api.put(`/v1/settings/${STORED_SETTING}`, { value });
   if (status !== 200) throw new Error(`${STORED_SETTING} is not stored: ${status}`);
+  const late = await lateInvoice(world, { name: 'late', more: 200, isLess: true });
+  return new Map([['/late-usage/$id', late.id]]);
 }
 
 /** Dialogs that open without being asked for more, by page. */
@@ -47,6 +51,8 @@ export const DIALOGS: readonly DialogOpening[] = [
   opening('/invoices/$id', 'Payment link'),
   opening('/invoices/$id', 'Record payment'),
   opening('/invoices/$id', 'Why this amount'),
+  opening('/late-usage/$id', 'Charge '),
+  opening('/late-usage/$id', 'Credit '),
   opening('/people', 'Invite person'),
   opening('/people', 'Service accounts', 'Add service account'),
   opening('/plans', 'New plan'),

@@ -1,9 +1,9 @@
 import { describeInBrowser } from '../support/requires.ts';
 import { formatMoney } from '../../web/ui/text.ts';
-import { catalogOf } from '../support/catalog.ts';
 import { mouse } from './hands.ts';
 import { everyForm, settled } from './inspect.ts';
-import { titled } from './steps.ts';
+import { lateInvoice } from './late-invoice.ts';
+import { cell, titled } from './steps.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
 /** Usage that arrives after its invoice is final, settled by a person. */
@@ -18,8 +18,7 @@ describeInBrowser('late usage', (executable) => {
 
   test('from Home to the reason, the events, the preview and the invoice that charges it', async () => {
     const { api } = shown.world;
-    const invoice = await billedInvoice();
-    await use('late', '200');
+    const invoice = await lateInvoice(shown.world, { name: 'late', more: 200 });
     const search = { invoice_ids: [invoice.id] };
     const { body: report } = await api.post('/v1/invoices/late-usage/search', search);
     const [late] = report.items;
@@ -43,7 +42,7 @@ describeInBrowser('late usage', (executable) => {
 
     await hands.press(page.getByRole('link', { name: /^Events behind / }));
     const why = page.getByRole('dialog', { name: /^Why this amount/ });
-    await why.getByRole('link', { name: 'late', exact: true }).waitFor();
+    await why.getByRole('link', { name: 'late-late', exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await why.waitFor({ state: 'detached' });
     await hands.press(page.getByRole('main').getByRole('link', { name: 'Late usage' }));
@@ -70,44 +69,38 @@ describeInBrowser('late usage', (executable) => {
     await page.context().close();
   });
 
-  /** The final invoice of a month in which 100 tokens were counted. */
-  async function billedInvoice(): Promise<{
-    readonly id: string;
-    readonly invoice_number: string;
-  }> {
+  test('usage that was withdrawn: the preview of the credit note, the note, and nothing outstanding after it', async () => {
     const { api } = shown.world;
-    const catalog = catalogOf(api);
-    const customer = await catalog.customer({ external_id: 'late', name: 'Late Ltd' });
-    const plan = await catalog.plan('Metered');
-    await catalog.usage(plan, { id: shown.records.get('/meters/$id')! }, { amount: '0.5' });
-    const { start, end } = month();
-    const subscription = await catalog.subscribe(customer, plan, { start_date: start });
-    await use('in-time', '100');
-    const { body: draft } = await api.post('/v1/invoices', {
-      invoice_type: 'SUBSCRIPTION',
-      customer_id: customer.id,
-      subscription_id: subscription.id,
-      currency: 'usd',
-      period_start: start,
-      period_end: end,
-    });
-    const answer = await api.post(`/v1/invoices/${draft.id}/finalize`, {});
-    expect(answer.status).toBe(200);
-    return (await api.get(`/v1/invoices/${draft.id}`)).body;
-  }
+    const invoice = await lateInvoice(shown.world, { name: 'less', isLess: true });
+    const path = `/v1/invoices/${invoice.id}/late-usage`;
+    const preview = await api.post(`${path}/preview`, { as: 'credit_note' });
+    expect(preview.body).toMatchObject({ amount: '-10', invoice: null });
+    const credited = formatMoney(preview.body.credit_note.total_amount, 'usd');
 
-  async function use(event_id: string, tokens: string): Promise<void> {
-    const timestamp = new Date(Date.parse(month().start) + 86_400_000).toISOString();
-    const properties = { tokens: Number(tokens), region: 'eu' };
-    const event = { event_id, event_name: 'completion', external_customer_id: 'late', timestamp, source: 'test', properties }; // prettier-ignore
-    await shown.world.send([event]);
-    await shown.world.settled();
-  }
-
-  /** The calendar month before the present one. */
-  function month(): { readonly start: string; readonly end: string } {
-    const end = `${new Date(shown.world.api.clock.now()).toISOString().slice(0, 7)}-01T00:00:00.000Z`;
-    const start = `${new Date(Date.parse(end) - 1).toISOString().slice(0, 7)}-01T00:00:00.000Z`;
-    return { start, end };
-  }
+    const { page, problems } = await shown.signedIn();
+    await page.goto(`${page.url().replace(/\/$/, '')}/invoices/${invoice.id}`);
+    await titled(page, invoice.invoice_number);
+    await hands.press(page.getByRole('main').getByRole('link', { name: 'Late usage' }));
+    await titled(page, `Late usage of ${invoice.invoice_number}`);
+    await page.getByText('40 withdrawn later').waitFor();
+    expect(await page.getByRole('button', { name: /^Charge / }).count()).toBe(0);
+    await hands.press(page.getByRole('button', { name: `Credit ${credited}` }));
+    const dialog = page.getByRole('dialog', { name: 'Issue credit note for late usage' });
+    await cell(dialog, 'Rows of the credit note', 'less images').waitFor();
+    await dialog.getByText(credited, { exact: true }).last().waitFor();
+    await settled(page);
+    expect(await everyForm(page, 'late-usage, credit note')).toEqual([]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await hands.press(dialog.getByRole('button', { name: 'Issue credit note' }));
+    await page.getByRole('tab', { name: 'Payments and credits', selected: true }).waitFor();
+    await cell(page, 'List of credit notes', credited).waitFor();
+    const notes = await api.post('/v1/creditnotes/search', { invoice_id: invoice.id });
+    expect(notes.body.items).toMatchObject([{ total_amount: '10', credit_note_status: 'FINALIZED' }]); // prettier-ignore
+    const left = await api.get(`/v1/invoices/${invoice.id}`);
+    expect(left.body.amount_remaining).toBe('50');
+    await hands.press(page.getByRole('main').getByRole('link', { name: 'Late usage' }));
+    await page.getByText(/^Nothing is outstanding/).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
 });
