@@ -1,8 +1,21 @@
+import type { ClickHouseQuery } from '../client.ts';
 import { Pieces } from './pieces.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
 import type { StateNeeds, UsagePart } from '../queries/usage-buckets.ts';
-import { readUsageRows, usageRows, type RowStretch } from '../queries/usage-rows.ts';
+import {
+  commonStarts,
+  numbersOf,
+  readRowsInRange,
+  usageRowsInRanges,
+} from '../queries/common-ranges.ts';
+import {
+  readUsageRows,
+  usageRows,
+  type RowStretch,
+  type StretchPart,
+} from '../queries/usage-rows.ts';
 import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import type { RowBounds } from '../queries/row-bounds.ts';
 import { RowBinaryReader } from '../queries/row-binary.ts';
 
 const DAY_MS = 86_400_000;
@@ -32,16 +45,41 @@ export async function readRowParts(
     for (let at = 0; at < indexes.length; at += STRETCHES_PER_STATEMENT) {
       const chosen = indexes.slice(at, at + STRETCHES_PER_STATEMENT);
       const part = chosen.map((index) => stretches[index]!);
-      const query = usageRows(scopeOfStretches(base, part), part, deps.bounds, needs);
+      const { query, read } = statementOf(base, part, deps.bounds, needs);
       const bytes = await deps.clickhouse.bytes(query, 'RowBinary', deps.options);
       for (const reader = new RowBinaryReader(bytes); !reader.done;) {
-        const row = readUsageRows(reader, needs);
+        const row = read(reader);
         const number = chosen[row.number]!;
         take(number, row.slot === 0 ? stretches[number]!.start : row.slot, row);
         if (pieces.isDone()) await pieces.breathe();
       }
     }
   }
+}
+
+interface RangesStatement {
+  readonly query: ClickHouseQuery;
+  read(reader: RowBinaryReader): StretchPart;
+}
+
+function statementOf(
+  base: UsageScope,
+  stretches: readonly RowStretch[],
+  bounds: RowBounds,
+  needs: StateNeeds,
+): RangesStatement {
+  const scope = scopeOfStretches(base, stretches);
+  const starts = commonStarts(stretches);
+  if (starts === null)
+    return {
+      query: usageRows(scope, stretches, bounds, needs),
+      read: (reader) => readUsageRows(reader, needs),
+    };
+  const numbers = numbersOf(stretches);
+  return {
+    query: usageRowsInRanges(scope, starts, bounds, needs),
+    read: (reader) => readRowsInRange(reader, needs, numbers),
+  };
 }
 
 /** The scope reduced to the pairs and days of the ranges; without a list of the days if no day lies between them. */

@@ -1,0 +1,79 @@
+import type { ClickHouseQuery } from '../client.ts';
+import type { RowBinaryReader } from './row-binary.ts';
+import { rowsBelow, type RowBounds } from './row-bounds.ts';
+import { readState, stateColumns, type StateNeeds } from './usage-buckets.ts';
+import type { RowStretch, StretchPart } from './usage-rows.ts';
+import { inUsageScope, pairKey, type UsageScope } from './usage-scope.ts';
+
+/**
+ * The starts of the ranges, in the order of time, if all pairs have the same ranges, these follow one another without a
+ * gap, and none is cut into minutes; otherwise null. This is nearly always so: the ranges are the open days of one
+ * period. Milliseconds.
+ */
+export function commonStarts(stretches: readonly RowStretch[]): readonly number[] | null {
+  const pairs = new Set<string>();
+  const ends = new Map<number, number>();
+  const seen = new Set<string>();
+  for (const stretch of stretches) {
+    const pair = pairKey(stretch);
+    const end = ends.get(stretch.start) ?? stretch.end;
+    if (stretch.by_minute || end !== stretch.end) return null;
+    ends.set(stretch.start, end);
+    pairs.add(pair);
+    seen.add(rangeKey(stretch.start, pair));
+  }
+  const starts = [...ends.keys()].sort((a, b) => a - b);
+  const isGapless = starts.every((start, n) => n === 0 || ends.get(starts[n - 1]!) === start);
+  const isOfAll = seen.size === stretches.length && seen.size === starts.length * pairs.size;
+  return isGapless && isOfAll ? starts : null;
+}
+
+const rangeKey = (start: number, pair: string): string => `${start} ${pair}`;
+
+/**
+ * The sums of the rows of the scope below the bounds, for each pair and each range. Grouped by pairs, the statement has
+ * no list of ranges to compare: planned and run, it takes 7 to 9 ms instead of 12 to 17 if it reads few rows.
+ */
+export function usageRowsInRanges(
+  scope: UsageScope,
+  starts: readonly number[],
+  bounds: RowBounds,
+  needs: StateNeeds,
+): ClickHouseQuery {
+  const within = inUsageScope(scope, 'timestamp');
+  const below = rowsBelow(bounds, scope);
+  return {
+    sql: `
+      select roundDown(toUnixTimestamp64Milli(timestamp), {range_starts:Array(Int64)}) as range_start,
+             external_customer_id, meter_version_id, dimensions, source,
+             ${stateColumns(needs)}
+        from meter_usage_v1 final
+       where ${within.sql} and ${below.sql}
+       group by range_start, external_customer_id, meter_version_id, dimensions, source`,
+    params: { ...within.params, ...below.params, range_starts: starts },
+  };
+}
+
+/** The index of each range in the list, for `readRowsInRange`. */
+export const numbersOf = (stretches: readonly RowStretch[]): ReadonlyMap<string, number> =>
+  new Map(stretches.map((stretch, number) => [rangeKey(stretch.start, pairKey(stretch)), number]));
+
+/** One sum of `usageRowsInRanges`. */
+export function readRowsInRange(
+  reader: RowBinaryReader,
+  needs: StateNeeds,
+  numbers: ReadonlyMap<string, number>,
+): StretchPart {
+  const start = reader.count();
+  const pair = pairKey({
+    external_customer_id: reader.string(),
+    meter_version_id: reader.string(),
+  });
+  return {
+    number: numbers.get(rangeKey(start, pair))!,
+    slot: 0,
+    dimensions: reader.strings(),
+    source: reader.string(),
+    state: readState(reader, needs),
+  };
+}
