@@ -3,6 +3,7 @@ import type { RejectedRow } from '../clickhouse/rows.ts';
 import type { LogBatch, LogRecord } from '../platform/event-log/event-log.ts';
 import { slotOf, slotScope, type Slot } from '../schemas/events/slot.ts';
 import { decodeEvents, UndecodableRecord, type UsageEvent } from '../schemas/events/usage-event.ts';
+import { rejectedRow } from './rejected-row.ts';
 
 /** One copy of an event, or one void, with its position in the log. */
 export class Copy {
@@ -116,27 +117,22 @@ function rejectedRecord(
   };
 }
 
-function rejectedEvent(
+const rejectedEvent = (
   partition: number,
   position: Position,
   event: UsageEvent,
   message: string,
-): RejectedRow {
-  return {
-    tenant_id: event.tenant_id,
-    environment_id: event.environment_id,
-    event_id: event.event_id,
-    event_name: event.event_name,
-    external_customer_id: event.external_customer_id,
-    meter_version_id: '',
-    partition,
-    position,
-    ingested_at: isStorableTime(event.ingested_at) ? event.ingested_at : 0,
-    reason: 'malformed_event',
-    message,
-    raw: JSON.stringify(event),
-  };
-}
+): RejectedRow =>
+  rejectedRow(
+    event,
+    { partition, position },
+    {
+      reason: 'malformed_event',
+      message,
+      raw: JSON.stringify(event),
+      ingested_at: isStorableTime(event.ingested_at) ? event.ingested_at : 0,
+    },
+  );
 
 const NOTHING_KNOWN = {
   tenant_id: '',

@@ -9,6 +9,7 @@ import type { Written } from '../clickhouse/writing/encode-rows.ts';
 import { uniqueHash } from '../schemas/events/unique-hash.ts';
 import type { ActiveMeter } from './meter-catalog.ts';
 import type { Metering } from '../domain/metering/meter-event.ts';
+import { rejectedRow } from './rejected-row.ts';
 
 /** The parts of an event that meters need, from the log or, in a backfill, from the raw copies. */
 export interface MeteredEvent {
@@ -104,27 +105,12 @@ function parseProperties(text: string): Properties {
   }
 }
 
-function unmetered(
+const unmetered = (
   event: MeteredEvent,
   at: EventPlace,
-  meterVersionId: string,
+  meter_version_id: string,
   reason: keyof typeof MESSAGES,
-): Written<RejectedRow> {
-  return {
-    tenant_id: event.tenant_id,
-    environment_id: event.environment_id,
-    event_id: event.event_id,
-    event_name: event.event_name,
-    external_customer_id: event.external_customer_id,
-    meter_version_id: meterVersionId,
-    partition: at.partition,
-    position: at.position,
-    ingested_at: event.ingested_at,
-    reason,
-    message: MESSAGES[reason],
-    raw: '',
-  };
-}
+) => rejectedRow(event, at, { reason, message: MESSAGES[reason], meter_version_id });
 
 /** Texts for the event debugger. */
 const MESSAGES = {

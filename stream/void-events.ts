@@ -6,6 +6,7 @@ import type { Copy, DecodedBatch } from './decode-batch.ts';
 import type { MeterCatalog } from './meter-catalog.ts';
 import { meterEvent, type MeteredEvent } from './meter-events.ts';
 import type { OutagePatience } from './outage.ts';
+import { rejectedRow } from './rejected-row.ts';
 
 /** Rows of a batch's corrections, and the corrections without a target. */
 export interface ResolvedVoids {
@@ -122,19 +123,12 @@ function voidRows(
   }));
 }
 
-function unknownTarget(partition: number, { event, position }: Copy): RejectedRow {
-  return {
-    tenant_id: event.tenant_id,
-    environment_id: event.environment_id,
-    event_id: event.event_id,
-    event_name: event.event_name,
-    external_customer_id: event.external_customer_id,
-    meter_version_id: '',
-    partition,
-    position,
-    ingested_at: event.ingested_at,
-    reason: 'void_target_unknown',
-    message: 'No event with this id was accepted before the correction.',
-    raw: '',
-  };
-}
+const unknownTarget = (partition: number, { event, position }: Copy): RejectedRow =>
+  rejectedRow(
+    event,
+    { partition, position },
+    {
+      reason: 'void_target_unknown',
+      message: 'No event with this id was accepted before the correction.',
+    },
+  );
