@@ -16,7 +16,7 @@ import {
   type RowsSeen,
 } from './read-sums.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
-import { scopeOfTallies } from './scope-of-tallies.ts';
+import { scopeOfTallies } from './reading-scope.ts';
 import type { UsageTally } from './usage-tally.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,8 @@
 import type { ReadUsageDeps, UniqueParts } from './usage-parts.ts';
 import { readUniqueCount, uniqueCounts } from '../queries/unique-counts.ts';
-import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import type { UsagePair, UsageScope } from '../queries/usage-scope.ts';
 import { RowBinaryReader } from '../queries/row-binary.ts';
+import { scopeOfDays } from './reading-scope.ts';
 import { UsageMoved } from './usage-errors.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,7 +19,7 @@ export async function readUniques(
 ): Promise<void> {
   if (parts.days.length === 0 && parts.stretches.length === 0) return;
   const query = uniqueCounts({
-    scope: scopeOfParts(base, parts),
+    scope: scopeOfDays(base, daysOf(parts)),
     questions: parts.questions,
     days: parts.days,
     stretches: parts.stretches,
@@ -39,25 +40,9 @@ export async function readUniques(
   if (met.some((count, answer) => count !== parts.expected[answer])) throw new UsageMoved();
 }
 
-function scopeOfParts(base: UsageScope, parts: UniqueParts): UsageScope {
-  const pairs = new Map<string, UsagePair>();
-  const days = new Set<number>();
-  for (const part of parts.days) {
-    pairs.set(pairKey(part), part);
-    days.add(part.bucket_start);
-  }
-  for (const part of parts.stretches) {
-    pairs.set(pairKey(part), part);
-    for (let day = Math.floor(part.start / DAY_MS) * DAY_MS; day < part.end; day += DAY_MS) {
-      days.add(day);
-    }
-  }
-  const sorted = [...days].sort((a, b) => a - b);
-  return {
-    ...base,
-    pairs: [...pairs.values()],
-    start: sorted[0]!,
-    end: sorted.at(-1)! + DAY_MS,
-    days: sorted,
-  };
+function* daysOf({ days, stretches }: UniqueParts): Generator<UsagePair & { day: number }> {
+  for (const part of days) yield { ...part, day: part.bucket_start };
+  for (const part of stretches)
+    for (let day = Math.floor(part.start / DAY_MS) * DAY_MS; day < part.end; day += DAY_MS)
+      yield { ...part, day };
 }

@@ -32,3 +32,25 @@ export function scopeOfTallies(tallies: readonly UsageTally[]): UsageScope {
     days: null,
   };
 }
+
+/** The scope reduced to some of its pairs and UTC days, at least one of each and any number of times. */
+export function scopeOfDays(
+  base: UsageScope,
+  parts: Iterable<UsagePair & { readonly day: number }>,
+): UsageScope {
+  const pairs = new Map<string, UsagePair>();
+  const days = new Set<number>();
+  for (const { day, external_customer_id, meter_version_id } of parts) {
+    const pair = { external_customer_id, meter_version_id };
+    pairs.set(pairKey(pair), pair);
+    days.add(day);
+  }
+  const sorted = [...days].sort((a, b) => a - b);
+  return {
+    ...base,
+    pairs: [...pairs.values()],
+    start: sorted[0]!,
+    end: sorted.at(-1)! + DAY_MS,
+    days: sorted,
+  };
+}
