@@ -247,6 +247,7 @@ async function recordsOf(api) {
     invoice_status: ['FINALIZED'],
     sort: [{ field: 'total', direction: 'desc' }],
   });
+  const addon = await addonOf(api, subscription);
   // Images have tiers; tokens have packages.
   const tiered = largest.line_items.find(({ display_name }) => display_name === 'Images');
   const line =
@@ -259,6 +260,8 @@ async function recordsOf(api) {
     invoices: invoice.id,
     wallets: wallet.id,
     plans: subscription.plan_id,
+    addons: addon.id,
+    'late-usage': invoice.id,
     features: feature?.id ?? '',
     meters: meter.id,
     events: events[0].id,
@@ -276,6 +279,34 @@ async function recordsOf(api) {
       'price-calculator': `/plans/${subscription.plan_id}/prices/new`,
     },
   };
+}
+
+/** An addon with one of each of its parts, on the subscription. */
+async function addonOf(api, subscription) {
+  const addon = await api('POST', '/addons', {
+    ...{ name: 'Priority support', lookup_key: 'priority-support' },
+    description: 'Answers within one hour, and more included usage',
+  });
+  await api('POST', '/prices', {
+    ...{ entity_type: 'ADDON', entity_id: addon.id, display_name: 'Priority support' },
+    ...{ type: 'FIXED', billing_model: 'FLAT_FEE', price_unit_type: 'FIAT', amount: '49' },
+    ...{ billing_period: 'MONTHLY', billing_period_count: 1, invoice_cadence: 'ADVANCE' },
+    currency: subscription.currency,
+  });
+  const [feature] = (await api('POST', '/features/search', { type: 'metered' })).items;
+  await api('POST', '/entitlements', {
+    ...{ entity_type: 'ADDON', entity_id: addon.id, feature_id: feature.id },
+    ...{ feature_type: 'metered', usage_limit: 5_000, usage_reset_period: 'MONTHLY' },
+  });
+  await api('POST', '/creditgrants', {
+    ...{ name: 'Welcome credits', scope: 'ADDON', addon_id: addon.id, credits: '25' },
+    ...{ cadence: 'ONETIME', expiration_type: 'NEVER' },
+  });
+  await api('POST', '/subscriptions/addon', {
+    subscription_id: subscription.id,
+    addon_id: addon.id,
+  });
+  return addon;
 }
 
 /** Tabs of the pages of records, except the first, which the page itself shows. */

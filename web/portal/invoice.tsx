@@ -2,7 +2,7 @@ import { PaymentBadge } from '../app/billing/payment-badge.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { isZero } from '../app/billing/amounts.ts';
+import { isZero } from '../app/billing/zero.ts';
 import { InvoiceDocument } from '../app/billing/invoice-document.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { FeatureBars } from '../app/billing/feature-bars.tsx';
-import { isZero } from '../app/billing/amounts.ts';
+import { isZero } from '../app/billing/zero.ts';
 import { Status } from '../ui/badge.tsx';
 import { Figure, Figures } from '../ui/figure.tsx';
 import { Money, Quantity } from '../ui/money.tsx';

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { PortalUsagePage } from '../../schemas/portal-page.ts';
 import type { PortalRange } from '../../schemas/words.ts';
 import { FeatureBars } from '../app/billing/feature-bars.tsx';
-import { isZero } from '../app/billing/amounts.ts';
+import { isZero } from '../app/billing/zero.ts';
 import { MeterCharts, UsageTable } from '../app/billing/metered-usage.tsx';
 import { presetRange, rangeOf, type Range } from '../app/range.ts';
 import type { AskedWindows } from '../app/window-times.ts';

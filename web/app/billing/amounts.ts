@@ -17,5 +17,3 @@ export const minus = (from: string, amount: unknown): string =>
 
 export const isAbove = (amount: unknown, other: string): boolean =>
   (typed(amount) ?? ZERO).gt(decimal(other));
-
-export const isZero = (amount: string): boolean => decimal(amount).isZero();

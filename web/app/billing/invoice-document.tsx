@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { ApiRecord } from '../../client/api.ts';
 import { Money, Quantity } from '../../ui/money.tsx';
 import { Day, Period } from '../../ui/time.tsx';
-import { isZero } from './amounts.ts';
+import { isZero } from './zero.ts';
 import { isOwed } from './payment-state.ts';
 import styles from './invoice-document.module.css';
 

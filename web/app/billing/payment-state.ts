@@ -2,7 +2,7 @@ import type {
   INVOICE_PAYMENT_STATUSES,
   INVOICE_STATUSES,
 } from '../../../schemas/invoice-requests.ts';
-import { isZero } from './amounts.ts';
+import { isZero } from './zero.ts';
 
 /** What the state depends on. */
 export interface PayableInvoice {

@@ -2,7 +2,7 @@ import type { ExplainedTier } from '../../../schemas/explanation.ts';
 import { decimal } from '../../../domain/money.ts';
 import { Money, Quantity } from '../../ui/money.tsx';
 import { formatDecimal } from '../../ui/text.ts';
-import { isZero } from './amounts.ts';
+import { isZero } from './zero.ts';
 import styles from './tier-shares.module.css';
 
 const WIDTH = 100;

@@ -1,13 +1,11 @@
 import { Download, X } from 'lucide-react';
 import { useRef, useState } from 'react';
-import { saveFile } from '../../client/download.ts';
 import { Button } from '../../ui/button.tsx';
-import { csvText } from '../../ui/csv.ts';
 import type { ListPage } from '../../ui/data-table.tsx';
-import { wholeList, type PageOf } from './whole-list.ts';
+import type { FileColumn } from './saved-list.ts';
+import type { PageOf } from './whole-list.ts';
 
-/** A column of the file: its name, and the exact text of a row. */
-export type FileColumn<Row> = readonly [string, (row: Row) => string | null];
+export type { FileColumn };
 
 /**
  * Saves a whole list, with the filters that are chosen: as CSV with the columns of the file, or as JSONL with the
@@ -36,15 +34,10 @@ export function ListFile<Row extends { readonly id: string }>({
     setRead({ done: 0, total: 0 });
     try {
       const onRead = (done: number, total: number): void => setRead({ done, total });
+      // Few visits save a list: the code for it is loaded by the first that does.
+      const { saveRows, wholeList } = await import('./saved-list.ts');
       const rows = await wholeList(page, controller.signal, onRead, followsKey);
-      const file =
-        ending === 'csv'
-          ? new Blob([csvOf(columns, rows)], { type: 'text/csv' })
-          : new Blob(
-              rows.map((row) => `${JSON.stringify(row)}\n`),
-              { type: 'application/jsonl' },
-            );
-      saveFile(file, `${name}.${ending}`);
+      saveRows(rows, columns, name, ending);
     } catch (error) {
       if (!controller.signal.aborted) setFailure((error as Error).message);
     } finally {
@@ -69,9 +62,3 @@ export function ListFile<Row extends { readonly id: string }>({
     </Button>
   );
 }
-
-const csvOf = <Row,>(columns: readonly FileColumn<Row>[], rows: readonly Row[]): string =>
-  csvText([
-    columns.map(([header]) => header),
-    ...rows.map((row) => columns.map(([, textOf]) => textOf(row) ?? '')),
-  ]);

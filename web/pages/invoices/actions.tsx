@@ -14,7 +14,7 @@ import { Stack } from '../../ui/page.tsx';
 import { Failure } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
-import { isZero } from '../../app/billing/amounts.ts';
+import { isZero } from '../../app/billing/zero.ts';
 import { CreditNoteForm } from './credit-note-form.tsx';
 import { PaymentForm } from './payment-form.tsx';
 import { PaymentLink } from './payment-link.tsx';

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { refundCapacity } from '../../../domain/invoicing/refunds.ts';
 import { decimalText } from '../../../domain/money.ts';
-import { isZero } from '../../app/billing/amounts.ts';
+import { isZero } from '../../app/billing/zero.ts';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';

@@ -1,4 +1,4 @@
-import { isZero } from '../../app/billing/amounts.ts';
+import { isZero } from '../../app/billing/zero.ts';
 import type { ApiRecord } from '../../client/api.ts';
 
 /** What becomes of the money of an invoice that a draft replaces, and what is left to do. */

@@ -10,7 +10,7 @@ import { Money, Quantity } from '../../ui/money.tsx';
 import { Card, Page, Row, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
-import { isZero } from '../../app/billing/amounts.ts';
+import { isZero } from '../../app/billing/zero.ts';
 import { comparedInvoices, type LateLine, type LateUsage } from './compared-invoices.ts';
 import { outstandingOf, reasonOf } from './late-usage.ts';
 import { SettleDialog, type SettledAs } from './settle-dialog.tsx';
