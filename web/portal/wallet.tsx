@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { unbilledUsage } from '../app/billing/unbilled-usage.ts';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
@@ -79,11 +80,12 @@ function Content({
         />
         <Figure
           label="Unbilled usage"
-          value={<Money amount={wallet.current_period_usage} currency={currency} />}
+          value={<Money amount={unbilledUsage(wallet)} currency={currency} />}
         />
         <Figure
           label="Open invoices"
           value={<Money amount={wallet.unpaid_invoices_amount} currency={currency} />}
+          note="what this wallet may pay of them"
           to="/invoices"
         />
         <Figure

@@ -7,7 +7,7 @@ import type { LateUsage, LateUsageLine } from '../../../schemas/late-usage.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { checkUsage } from '../invoices/check-usage.ts';
+import { checkUsageOf } from '../invoices/check-usage.ts';
 import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import {
@@ -19,7 +19,8 @@ import {
 import { getSubscription } from '../records/subscription-repository.ts';
 import { compareLateUsage } from './compare-late-usage.ts';
 
-type UsageLines = z.infer<typeof UsageCheck>['lines'];
+type UsageChecked = z.infer<typeof UsageCheck>;
+type UsageLines = UsageChecked['lines'];
 
 /**
  * Final invoices whose usage differs today from what was billed, with the difference in money (billing 17.6).
@@ -35,10 +36,11 @@ export async function reportLateUsage(
   const page = await searchSettleableInvoices(deps.pool, scope, filter);
   const ids = page.items.map(({ id }) => id);
   const settlements = await lateUsageSettlements(deps.pool, scope, ids);
+  const checks = await checkUsageOf(deps, scope, page.items);
   const items: LateUsage[] = [];
   for (const invoice of page.items) {
     const ofInvoice = settlements.filter(({ invoice_id }) => invoice_id === invoice.id);
-    const late = await lateUsageOf(deps, caller, invoice, ofInvoice);
+    const late = await lateUsageOf(deps, caller, invoice, checks.get(invoice.id)!, ofInvoice);
     if (late === null) continue;
     const isSettled =
       ofInvoice.length > 0 && late.lines.every((line) => line.outstanding_amount === '0');
@@ -52,10 +54,10 @@ async function lateUsageOf(
   deps: BillingDeps,
   caller: Caller,
   invoice: InvoiceRecord,
+  usage: UsageChecked,
   settlements: readonly LateUsageSettlementRecord[],
 ): Promise<LateUsage | null> {
   const { pool } = deps;
-  const usage = await checkUsage(deps, caller.scope, invoice.id);
   const differs = usage.lines.some(({ difference }) => difference !== '0');
   if (usage.now === null || (!differs && settlements.length === 0)) return null;
   const rated = await attempt(async () =>

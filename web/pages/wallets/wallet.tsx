@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { CustomerName } from '../../app/customer-names.tsx';
 import { Allowed } from '../../app/person.tsx';
+import { unbilledUsage } from '../../app/billing/unbilled-usage.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -89,11 +90,12 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
         />
         <Figure
           label="Unbilled usage"
-          value={<Money amount={wallet.current_period_usage} currency={currency} />}
+          value={<Money amount={unbilledUsage(wallet)} currency={currency} />}
         />
         <Figure
           label="Open invoices"
           value={<Money amount={wallet.unpaid_invoices_amount} currency={currency} />}
+          note="what this wallet may pay of them"
           to="/invoices"
           search={{ customer_id: wallet.customer_id, show: 'open' }}
         />
