@@ -1,3 +1,5 @@
+import { checkUsageOf } from '../../../api/billing/invoices/check-usage.ts';
+import { getInvoice } from '../../../api/billing/records/invoice-repository.ts';
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
 
 let world: BillingWorld;
@@ -96,6 +98,32 @@ describe('late usage of final invoices (billing 17.6)', () => {
       },
     });
     expect((await read(invoice.id)).amount_remaining).toBe('118.8');
+  });
+
+  test('a page of invoices is compared by one question up to now and one for each vector of a computation', async () => {
+    const bills = [await billed('100'), await billed('40'), await billed('7', false)];
+    await bills[1]!.use('20');
+    await bills[2]!.use('-7');
+    const { deps, pool, scope } = world.api;
+    const invoices = await Promise.all(
+      bills.map(({ invoice }) => getInvoice(pool, scope, invoice.id)),
+    );
+    let reads = 0;
+    const usageReader: typeof deps.usageReader = {
+      read(...asked) {
+        reads += 1;
+        return deps.usageReader.read(...asked);
+      },
+    };
+    const checks = await checkUsageOf({ pool, usageReader }, scope, invoices);
+    const vectors = new Set(invoices.map((each) => JSON.stringify(each.usage_watermarks)));
+    expect(reads).toBe(1 + vectors.size);
+    const differences = invoices.map(({ id }) => checks.get(id)!.lines.map((line) => line.difference)); // prettier-ignore
+    expect(differences).toEqual([['0'], ['20'], ['-7']]);
+    for (const { id } of invoices) {
+      const alone = await world.api.get(`/v1/invoices/${id}/usage-check`);
+      expect(checks.get(id)).toEqual(alone.body);
+    }
   });
 
   test('each settlement charges or credits only what earlier ones did not', async () => {
