@@ -19,6 +19,7 @@ import {
 import { caughtUp } from './catch-up.ts';
 import { assertNoCheckout } from '../no-checkout.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
+import { endsInPause, refuseChargeInPause } from './change-in-pause.ts';
 import { isBilledNow } from './line-records.ts';
 import { settleChange } from '../../proration/settle-change.ts';
 import { writeChange } from '../../proration/write-change.ts';
@@ -102,11 +103,13 @@ export async function settle(
   at: string,
 ): Promise<void> {
   const all = 'effective_at' in swap ? [swap] : swap;
-  const swaps = all.filter(({ effective_at }) => isBilledNow(subscription, effective_at));
-  if (swaps.length === 0) return;
+  const billed = all.filter(({ effective_at }) => isBilledNow(subscription, effective_at));
+  if (billed.length === 0) return;
+  const swaps = endsInPause(subscription, billed, at);
   const proration_behavior = requested ?? subscription.proration_behavior;
   const operation = { subscription, swaps, proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);
+  refuseChargeInPause(subscription, settled);
   const of = { kind: 'line_item', subscription, at };
   const { events } = await writeChange(tx, deps, caller, settled, of);
   await writeOutboxEvents(tx, [...events]);

@@ -37,6 +37,7 @@ import {
   writtenInvoices,
 } from './changed-resources.ts';
 import { refuseUnchangeable } from './line-item-change.ts';
+import { endsInPause } from './change-in-pause.ts';
 import { isBilledNow, replaceLine } from './line-records.ts';
 import { settleChange, type SettledChange } from '../../proration/settle-change.ts';
 import { writeChange } from '../../proration/write-change.ts';
@@ -274,9 +275,10 @@ async function apply(
         params,
         how,
       );
+      const billed = swaps.filter(({ effective_at }) => isBilledNow(subscription, effective_at));
       const operation = {
         subscription,
-        swaps: swaps.filter(({ effective_at }) => isBilledNow(subscription, effective_at)),
+        swaps: endsInPause(subscription, billed, at),
         proration_behavior,
       };
       const settled = await settleChange(deps, tx, caller, operation, at);

@@ -1,0 +1,125 @@
+import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.api.clock.set(day('2026-01-01'));
+  await world.api.pool`update subscriptions set due_at = null`;
+});
+
+const day = (text: string) => `${text}T00:00:00.000Z`;
+
+/** 31.00 a month in advance from 1 January, paused on 11 January; it is 16 January. */
+async function pausedOnThe11th(more: object = {}) {
+  const { catalog, api } = world;
+  const plan = await catalog.plan();
+  const base = await catalog.fixed(plan, '31', { display_name: 'Base' });
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, {
+    start_date: day('2026-01-01'),
+    proration_behavior: 'create_prorations',
+    ...more,
+  });
+  api.clock.set(day('2026-01-11'));
+  expect(await api.post(`/v1/subscriptions/${subscription.id}/pause`, {})).toMatchObject({ status: 200 }); // prettier-ignore
+  api.clock.set(day('2026-01-16'));
+  const rows = async () => {
+    const { body } = await api.post('/v1/invoices/search', { subscription_id: subscription.id });
+    return body.items
+      .sort((left: any, right: any) => left.created_at.localeCompare(right.created_at))
+      .flatMap((invoice: any) =>
+        invoice.line_items.map(
+          (row: any) => `${invoice.billing_reason} ${row.display_name} ${row.amount} ${row.period_start.slice(5, 10)}..${row.period_end.slice(5, 10)}`, // prettier-ignore
+        ),
+      );
+  };
+  const add = (body: object) =>
+    api.post(`/v1/subscriptions/${subscription.id}/lineitems`, {
+      price: { type: 'FIXED', amount: '62', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY', billing_cadence: 'RECURRING', price_unit_type: 'FIAT', display_name: 'Extra', invoice_cadence: 'ADVANCE' }, // prettier-ignore
+      ...body,
+    });
+  return { subscription, customer, base, rows, add };
+}
+
+describe('lines that change in a pause, in which nothing is invoiced (billing 12.3)', () => {
+  test('an advance that would be charged at once is refused; after the resumption it is charged', async () => {
+    const { subscription, rows, add } = await pausedOnThe11th();
+    const before = await rows();
+    expect(await add({ start_date: day('2026-01-16') })).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'subscription_status' }] },
+    });
+    expect(await rows()).toEqual(before);
+    world.api.clock.set(day('2026-01-21'));
+    await world.api.post(`/v1/subscriptions/${subscription.id}/resume`, {});
+    expect(await add({ start_date: day('2026-01-21') })).toMatchObject({ status: 201 });
+    expect((await rows()).at(-1)).toBe('SUBSCRIPTION_UPDATE Extra 42 01-21..02-11');
+  });
+
+  test('what is not charged at once is added', async () => {
+    const { subscription, rows, add } = await pausedOnThe11th();
+    const start_date = day('2026-01-16');
+    expect(await add({ start_date, proration_behavior: 'none' })).toMatchObject({ status: 201 });
+    world.api.clock.set(day('2026-01-21'));
+    await world.api.post(`/v1/subscriptions/${subscription.id}/resume`, {});
+    world.api.clock.set(day('2026-02-11'));
+    await world.close();
+    expect((await rows()).slice(1)).toEqual([
+      'SUBSCRIPTION_CYCLE Base 31 02-11..03-11',
+      'SUBSCRIPTION_CYCLE Extra 62 02-11..03-11',
+    ]);
+  });
+
+  test.each([
+    ['a period that becomes longer', 'anniversary', '21', ['21']],
+    ['a calendar, where the resumption credits the pause', 'calendar', '16', ['21']],
+  ])('a line that ends returns its advance, in %s', async (_, billing_cycle, now, resumed) => {
+    const { subscription, customer } = await pausedOnThe11th({ billing_cycle });
+    const [line] = (await world.api.get(`/v1/subscriptions/${subscription.id}`)).body.line_items;
+    const path = `/v1/subscriptions/lineitems/${line.id}`;
+    const balances = async () => {
+      const { body } = await world.api.get(`/v1/customers/${customer.id}/wallets`);
+      return body.map((wallet: any) => wallet.balance);
+    };
+    expect(await world.api.delete(path, {})).toMatchObject({ status: 200 });
+    expect(await balances()).toEqual([now]);
+    world.api.clock.set(day('2026-01-21'));
+    await world.api.post(`/v1/subscriptions/${subscription.id}/resume`, {});
+    expect(await balances()).toEqual(resumed);
+  });
+
+  test('a line that is paid in advance ends now, or after the resumption', async () => {
+    const { subscription } = await pausedOnThe11th();
+    const [line] = (await world.api.get(`/v1/subscriptions/${subscription.id}`)).body.line_items;
+    const path = `/v1/subscriptions/lineitems/${line.id}`;
+    const later = { effective_from: day('2026-01-25') };
+    const refusal = { status: 400, body: { details: [{ path: 'subscription_status' }] } };
+    expect(await world.api.delete(path, later)).toMatchObject(refusal);
+    world.api.clock.set(day('2026-01-21'));
+    await world.api.post(`/v1/subscriptions/${subscription.id}/resume`, {});
+    expect(await world.api.delete(path, later)).toMatchObject({ status: 200 });
+  });
+
+  test('an addon that is removed returns its advance from the start of the pause on', async () => {
+    const { catalog, api } = world;
+    const addon = (await api.post('/v1/addons', { name: 'Extra', lookup_key: 'extra' })).body;
+    await catalog.fixed(addon, '62', { entity_type: 'ADDON', display_name: 'Extra' });
+    const { subscription, customer } = await pausedOnThe11th({ addons: [{ addon_id: addon.id }] });
+    const { body } = await api.get(`/v1/subscriptions/${subscription.id}/addons/associations`);
+    const remove = { addon_association_id: body.items[0].id, effective_date: day('2026-01-16') };
+    const modification = { type: 'addon', addon_params: { action: 'remove', remove } };
+    const path = `/v1/subscriptions/${subscription.id}/modify`;
+    const shown = await api.post(`${path}/preview`, modification);
+    const made = await api.post(`${path}/execute`, modification);
+    for (const { status, body } of [shown, made])
+      expect([status, body.changed_resources.invoices]).toMatchObject([
+        200,
+        [{ action: 'wallet_credit', amount: '42' }],
+      ]);
+    const wallets = (await api.get(`/v1/customers/${customer.id}/wallets`)).body;
+    expect(wallets.map((wallet: any) => wallet.balance)).toEqual(['42']);
+  });
+});
