@@ -4,6 +4,8 @@ import type { UsageAnswers, UsageQuery } from '../../../domain/metering/usage.ts
 import type { Scope } from '../../../postgres/client.ts';
 import type { InvoiceLineRecord, InvoiceRecord, UsageCheck } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { inParts } from '../../conventions/in-parts.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { readStoredWatermarks, storeWatermarks } from '../computing/stored-watermarks.ts';
@@ -25,7 +27,10 @@ export async function checkUsage(deps: Deps, scope: Scope, invoiceId: string): P
   return (await checkUsageOf(deps, scope, [invoice])).get(invoiceId)!;
 }
 
-/** The same for several invoices, by id: one question up to now, and one for each vector that they were computed at. */
+/**
+ * The same for several invoices, by id: one question up to now, and one for each vector that they were computed at.
+ * If their usage is too much for one question, parts of the invoices are read.
+ */
 export async function checkUsageOf(
   deps: Deps,
   scope: Scope,
@@ -34,7 +39,9 @@ export async function checkUsageOf(
   const checks = new Map<string, Check>();
   for (let from = 0; from < invoices.length; from += READ_TOGETHER) {
     const some = invoices.slice(from, from + READ_TOGETHER);
-    for (const check of await checksOf(deps, scope, some)) checks.set(check.invoice_id, check);
+    const { results, failed } = await inParts(some, (part) => checksOf(deps, scope, part));
+    if (failed.length > 0) throw failed[0]!.error;
+    for (const check of results.flat()) checks.set(check.invoice_id, check);
   }
   return checks;
 }
@@ -48,11 +55,11 @@ async function checksOf(
   const lines = (await linesOfInvoices(pool, scope, ids)).filter(
     ({ usage_queries }) => usage_queries.length > 0,
   );
-  const linesOf = groups(lines, ({ invoice_id }) => invoice_id);
+  const linesOf = groupBy(lines, ({ invoice_id }) => invoice_id);
   const asked = invoices.filter(({ id, usage_watermarks }) => usage_watermarks !== null && linesOf.has(id)); // prettier-ignore
   const queries = (of: readonly Checked[]) => of.flatMap(({ id }) => linesOf.get(id)!.flatMap(queriesOf)); // prettier-ignore
   const billed = new Map<string, UsageAnswers>();
-  const byVector = groups(asked, ({ usage_watermarks }) => JSON.stringify(usage_watermarks));
+  const byVector = groupBy(asked, ({ usage_watermarks }) => JSON.stringify(usage_watermarks));
   for (const together of byVector.values()) {
     const at = readStoredWatermarks(together[0]!.usage_watermarks!);
     const answers = await usageReader.read(queries(together), { at });
@@ -70,20 +77,6 @@ async function checksOf(
       lines: linesOf.get(id)!.map((line) => checkedLine(line, then, now)),
     };
   });
-}
-
-/** The items by their key, in their order. */
-function groups<Item>(
-  items: readonly Item[],
-  keyOf: (item: Item) => string,
-): ReadonlyMap<string, readonly Item[]> {
-  const found = new Map<string, Item[]>();
-  for (const item of items) {
-    const group = found.get(keyOf(item));
-    if (group === undefined) found.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return found;
 }
 
 function checkedLine(
