@@ -81,9 +81,20 @@ export function deriveInvoicePayment(
   };
 }
 
-/** Time when the invoice was first paid. It never changes afterwards (money 8.4.3). */
-export const paidAt = (previous: string | null, status: PaymentStatus, at: string): string | null =>
-  previous ?? (status === 'SUCCEEDED' || status === 'OVERPAID' ? at : null);
+/**
+ * Time when the invoice was first paid. A refund or a voided credit note keeps it; a payment that is taken back
+ * and leaves an amount open clears it (money 8.4.3).
+ */
+export function paidAt(
+  before: Pick<InvoicePayment, 'amount_paid'> & { readonly paid_at: string | null },
+  after: Pick<InvoicePayment, 'amount_paid' | 'amount_remaining' | 'payment_status'>,
+  at: string,
+): string | null {
+  const isReversed = decimal(after.amount_paid).lt(decimal(before.amount_paid));
+  if (isReversed && decimal(after.amount_remaining).gt(0)) return null;
+  if (before.paid_at !== null) return before.paid_at;
+  return after.payment_status === 'SUCCEEDED' || after.payment_status === 'OVERPAID' ? at : null;
+}
 
 function paymentStatus(
   invoiceStatus: InvoiceStatus,

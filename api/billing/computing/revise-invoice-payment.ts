@@ -64,7 +64,7 @@ export async function reviseInvoicePayment(
   const revised: InvoiceRecord = {
     ...invoice,
     ...derived,
-    paid_at: paidAt(invoice.paid_at, derived.payment_status, updated_at),
+    paid_at: paidAt(invoice, derived, updated_at),
     updated_at,
     updated_by,
   };

@@ -124,7 +124,7 @@ export function issue(
       finalized_at: at,
       issue_date: invoice.issue_date_given ? invoice.issue_date : at,
       due_date: invoice.due_date_given ? invoice.due_date : dueOn(at, terms, dueDays),
-      paid_at: paidAt(invoice.paid_at, invoice.payment_status, at),
+      paid_at: paidAt(invoice, invoice, at),
       finalize_after: null,
       finalize_refusal: null,
       stream_heads: null,

@@ -254,6 +254,15 @@ describe('PUT /invoices/{id}/payment', () => {
     expect(list.items).toMatchObject([{ is_manual: true, amount: '90' }]);
   });
 
+  test('the instant of the payment goes with a manual payment that is taken back', async () => {
+    const { invoice } = await invoiceDue(api, '80');
+    const put = async (body: object) =>
+      (await api.put(`/v1/invoices/${invoice.id}/payment`, body)).body.paid_at;
+    expect(await put({ payment_status: 'SUCCEEDED' })).toEqual(expect.any(String));
+    expect(await put({ payment_status: 'SUCCEEDED', amount: '5' })).toBeNull();
+    expect(await put({ payment_status: 'SUCCEEDED', amount: '80' })).toEqual(expect.any(String));
+  });
+
   test('400: once a payment has settled, the status follows from it', async () => {
     const { invoice } = await invoiceDue(api, '80');
     await payOffline(api, invoice, '10');

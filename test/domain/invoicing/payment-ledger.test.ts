@@ -172,13 +172,29 @@ describe('the worked examples', () => {
 
 describe('when it was paid (money 8.4.3)', () => {
   const at = '2026-03-01T00:00:00.000Z';
-  test.each(PAYMENT_STATUSES)('first time %s', (status) => {
-    const settles = status === 'SUCCEEDED' || status === 'OVERPAID';
-    expect(paidAt(null, status, at)).toBe(settles ? at : null);
+  const before = { paid_at: '2026-01-01T00:00:00.000Z', amount_paid: '100' };
+  const paid = { amount_paid: '100', amount_remaining: '0' };
+  test.each(PAYMENT_STATUSES)('first time %s', (payment_status) => {
+    const settles = payment_status === 'SUCCEEDED' || payment_status === 'OVERPAID';
+    const unpaid = { paid_at: null, amount_paid: '0' };
+    expect(paidAt(unpaid, { ...paid, payment_status }, at)).toBe(settles ? at : null);
   });
-  test('stays once it is set', () => {
-    const before = '2026-01-01T00:00:00.000Z';
-    expect(paidAt(before, 'SUCCEEDED', at)).toBe(before);
-    expect(paidAt(before, 'REFUNDED', at)).toBe(before);
+  test.each([
+    ['once it is set', { ...paid, payment_status: 'SUCCEEDED' }],
+    ['when all is refunded', { ...paid, payment_status: 'REFUNDED' }],
+    [
+      'when a voided note opens an amount',
+      { ...paid, amount_remaining: '30', payment_status: 'PENDING' },
+    ],
+    [
+      'when less than an overpayment is left',
+      { ...paid, amount_paid: '90', payment_status: 'SUCCEEDED' },
+    ],
+  ] as const)('stays %s', (_when, after) => {
+    expect(paidAt(before, after, at)).toBe(before.paid_at);
+  });
+  test('is cleared by a payment that is taken back', () => {
+    const after = { amount_paid: '5', amount_remaining: '95', payment_status: 'PENDING' } as const;
+    expect(paidAt(before, after, at)).toBeNull();
   });
 });
