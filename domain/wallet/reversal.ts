@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { epochMs, isoText } from '../time/instant.ts';
-import { decimal, decimalText, roundToStorage, type Decimal } from '../money.ts';
+import { Decimal, decimal, decimalText, roundToStorage } from '../money.ts';
 import { moveTransaction } from '../states/wallet-transaction.ts';
 import { moveWallet } from '../states/wallet.ts';
 import { availableAfterOverdraft, type CreditBlock } from './credit-block.ts';
@@ -17,10 +17,10 @@ import {
 export const RETURNED_CREDITS_DAYS = 30;
 
 /**
- * Undoes a debit: returns exactly its credits to exactly the blocks they came from. Writes one
- * INVOICE_VOID_REFUND row per block, with the block as parent (money 2.6.6, 9.11). No rate is
- * used. A block that has expired by `at` stays expired; its credits become a new block with the same
- * priority that expires 30 days later.
+ * Undoes a debit that its blocks covered: returns exactly its credits to exactly the blocks they came from. Writes one
+ * INVOICE_VOID_REFUND row per block, with the block as parent (money 2.6.6, 9.11). The amounts of the rows add up to
+ * that of the debit, which credits times the rate may miss by a rounding (2.2.6). A block that has expired by `at`
+ * stays expired; its credits become a new block with the same priority that expires 30 days later.
  *
  * `open` holds the blocks with credits left. `consumed` holds the blocks that the debit's breakdown names
  * (a spent block has no credits left). The credits fill an overdraft first, as every credit does.
@@ -30,7 +30,7 @@ export function reverseDebit(
   blocks: { readonly open: readonly CreditBlock[]; readonly consumed: readonly CreditBlock[] },
   debit: Pick<
     WalletTransaction,
-    'id' | 'wallet_id' | 'type' | 'transaction_status' | 'consumption_breakdown'
+    'id' | 'wallet_id' | 'type' | 'transaction_status' | 'amount' | 'consumption_breakdown'
   >,
   nextRow: () => string,
   at: string,
@@ -42,14 +42,23 @@ export function reverseDebit(
   let owed = overdraft(wallet, blocks.open);
   const rows: WalletTransaction[] = [];
   const restored = new Map<string, CreditBlock>();
+  let left = decimal(debit.amount);
 
-  for (const { credit_transaction_id: blockId, credits } of debit.consumption_breakdown) {
+  for (const [index, taken] of debit.consumption_breakdown.entries()) {
+    const { credit_transaction_id: blockId, credits } = taken;
     const block = restored.get(blockId) ?? blocks.consumed.find(({ id }) => id === blockId);
     assert(block, `the breakdown of ${debit.id} names ${blockId}, which was not read`);
     const amount = decimal(credits);
+    const isLast = index === debit.consumption_breakdown.length - 1;
+    const atRate = roundToStorage(amount.times(decimal(wallet.conversion_rate)));
+    const money = isLast ? left : Decimal.min(atRate, left);
+    left = left.minus(money);
     const isDead = hasExpired(block, at);
     const expiry_date = expiryOfReturned(block, at);
-    const row = returnedRow(current, owed, block, amount, { id: nextRow(), expiry_date });
+    const row = returnedRow(current, owed, block, {
+      ...{ id: nextRow(), expiry_date },
+      ...{ credits: amount, amount: money },
+    });
     const returned = availableAfterOverdraft(owed, amount);
     const target: CreditBlock = isDead
       ? {
@@ -77,16 +86,17 @@ const returnedRow = (
   wallet: Wallet,
   owed: Decimal,
   block: CreditBlock,
-  credits: Decimal,
-  row: { readonly id: string; readonly expiry_date: string | null },
+  row: {
+    readonly id: string;
+    readonly credits: Decimal;
+    readonly amount: Decimal;
+    readonly expiry_date: string | null;
+  },
 ): WalletTransaction =>
   completedCredit(wallet, owed, {
-    id: row.id,
-    credits,
-    amount: roundToStorage(credits.times(decimal(wallet.conversion_rate))),
+    ...row,
     transaction_reason: 'INVOICE_VOID_REFUND',
     priority: block.priority,
-    expiry_date: row.expiry_date,
     parent_transaction_id: block.id,
   });
 

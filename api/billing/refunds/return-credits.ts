@@ -48,6 +48,7 @@ export async function returnCredits(
   const credits = creditsOf(before.plus(decimal(refund.amount))).minus(returned);
   const part = {
     ...debit,
+    amount: refund.amount,
     consumption_breakdown: partOfDebit(debit.consumption_breakdown, returned, credits),
   };
   const consumed = await findBlocksById(

@@ -156,6 +156,21 @@ describe('CREDITS payments', () => {
     expect(await balance(id)).toBe('40');
     expect(await read()).toMatchObject({ payment_status: 'REFUNDED', refunded_amount: '10' });
   });
+
+  test('the rows of returned credits are worth what is refunded, at a rate of three', async () => {
+    const { invoice, customer } = await invoiceDue(api, '10');
+    const { id } = await wallet(customer, { wallet_type: 'POST_PAID', conversion_rate: '3' });
+    await topUp(id, '40');
+    const { body: payment } = await payCredits(invoice, '10');
+    await refund(payment, { amount: '4' });
+    await refund(payment);
+    expect(await balance(id)).toBe('40');
+    const { body } = await api.get(`/v1/wallets/${id}/transactions?limit=100`);
+    const returned = body.items.filter(
+      ({ transaction_reason }: any) => transaction_reason === 'INVOICE_VOID_REFUND',
+    );
+    expect(returned.map(({ amount }: any) => amount).sort()).toEqual(['4', '6']);
+  });
 });
 
 describe('GET /invoices/{id}/ledger', () => {

@@ -79,6 +79,19 @@ describe('the very credits go back to the very blocks (money 2.6.6, 9.11)', () =
     ]);
   });
 
+  test('the amounts of the rows add up to the amount of the debit, although a third of a credit cannot', () => {
+    const { row, ...spent } = spend('15');
+    const rows = (amount: string) => reverse({ ...spent, row: { ...row, amount } }).rows;
+    expect(rows('30.000000000000000001').map(({ amount }) => amount)).toEqual([
+      '20',
+      '10.000000000000000001',
+    ]);
+    expect(rows('29.999999999999999999').map(({ amount }) => amount)).toEqual([
+      '20',
+      '9.999999999999999999',
+    ]);
+  });
+
   test('what was spent meanwhile stays spent', () => {
     const spent = spend('15');
     const later = spent.after.map((each) =>
