@@ -71,9 +71,9 @@ describeInBrowser('traces', (executable) => {
       const effect = dialog.getByRole('region', { name: 'Effect on running subscriptions' });
       await effect.getByText('$0.00').waitFor();
       await dialog.getByLabel('Amount in USD').fill('60');
-      await effect.getByText('$11.00').waitFor();
+      await effect.getByText('$22.00').waitFor();
       const { body } = await api.post(`/v1/prices/${fixed.id}/preview`, { amount: '60' });
-      expect(body).toMatchObject({ subscriptions: 1, amount_now: '49', difference: '11' });
+      expect(body).toMatchObject({ subscriptions: 2, amount_now: '98', difference: '22' });
       await dialog.getByLabel('Amount in USD').fill('many');
       await dialog.getByText('Complete the amounts').waitFor();
     }));
