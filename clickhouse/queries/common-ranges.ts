@@ -6,9 +6,8 @@ import type { RowStretch, StretchPart } from './usage-rows.ts';
 import { inUsageScope, pairKey, type UsageScope } from './usage-scope.ts';
 
 /**
- * The starts of the ranges, in the order of time, if all pairs have the same ranges, these follow one another without a
- * gap, and none is cut into minutes; otherwise null. This is nearly always so: the ranges are the open days of one
- * period. Milliseconds.
+ * The starts of the ranges in milliseconds, oldest first. Null unless all pairs have the same ranges, each range begins
+ * where the one before it ends, and none is read by minutes. Ranges of one period's open days are of this kind.
  */
 export function commonStarts(stretches: readonly RowStretch[]): readonly number[] | null {
   const pairs = new Set<string>();
@@ -31,8 +30,8 @@ export function commonStarts(stretches: readonly RowStretch[]): readonly number[
 const rangeKey = (start: number, pair: string): string => `${start} ${pair}`;
 
 /**
- * The sums of the rows of the scope below the bounds, for each pair and each range. Grouped by pairs, the statement has
- * no list of ranges to compare: planned and run, it takes 7 to 9 ms instead of 12 to 17 if it reads few rows.
+ * The sums of the rows of the scope below the bounds, for each pair and each range. A statement that groups by pair has
+ * no list of ranges to compare: it takes 20 ms instead of 29 for the open day of one customer among a million rows.
  */
 export function usageRowsInRanges(
   scope: UsageScope,

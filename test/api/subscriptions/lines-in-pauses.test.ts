@@ -103,6 +103,15 @@ describe('lines that change in a pause, in which nothing is invoiced (billing 12
     expect(await world.api.delete(path, later)).toMatchObject({ status: 200 });
   });
 
+  test('without prorations nothing returns, and a line may end later', async () => {
+    const { subscription, customer } = await pausedOnThe11th();
+    const [line] = (await world.api.get(`/v1/subscriptions/${subscription.id}`)).body.line_items;
+    const end = { effective_from: day('2026-01-25'), proration_behavior: 'none' };
+    const answer = await world.api.delete(`/v1/subscriptions/lineitems/${line.id}`, end);
+    expect(answer).toMatchObject({ status: 200, body: { end_date: end.effective_from } });
+    expect((await world.api.get(`/v1/customers/${customer.id}/wallets`)).body).toEqual([]);
+  });
+
   test('an addon that is removed returns its advance from the start of the pause on', async () => {
     const { catalog, api } = world;
     const addon = (await api.post('/v1/addons', { name: 'Extra', lookup_key: 'extra' })).body;

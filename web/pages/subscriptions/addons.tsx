@@ -18,7 +18,7 @@ type Association = ApiRecord<'AddonAssociation'>;
 
 const PREVIEW = 'removal-of-addon';
 
-/** The addons of a subscription that have not ended, each with its end by preview. Nothing if there is none. */
+/** A table of the addons that have not ended. Each can be removed, after a preview. Not shown if there are none. */
 export function Addons({ subscription }: { readonly subscription: Subscription }) {
   const [removed, setRemoved] = useState<Association | null>(null);
   const mayWrite = useMay('subscription:write');

@@ -1,28 +1,28 @@
 import { invalidOperation } from '../../../../domain/errors.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
-import type { LineSwap } from '../../proration/change-rows.ts';
+import type { ChangeOperation, LineSwap } from '../../proration/change-rows.ts';
 import type { SettledChange } from '../../proration/settle-change.ts';
 
 /**
  * Lines that end in a pause serve nothing from its start on. A period that becomes longer by the pause therefore
  * credits their advances from there; on a calendar the resumption credits the time of the pause (billing 12.3, 12.4).
- * Refuses an end later than `at`: how much of the advance is used by then depends on the resumption.
+ * Refuses an end later than `at`: how much of the advance is used by then depends on the resumption. Without prorations
+ * nothing is credited, and any end is possible.
  */
 export function endsInPause(
-  subscription: SubscriptionRow,
-  swaps: readonly LineSwap[],
+  { subscription, swaps, proration_behavior }: ChangeOperation,
   at: string,
 ): readonly LineSwap[] {
   const { subscription_status, billing_cycle, pause_at } = subscription;
-  if (subscription_status !== 'paused' || billing_cycle === 'calendar' || pause_at === null)
-    return swaps;
+  const credits = subscription_status === 'paused' && proration_behavior === 'create_prorations';
+  if (!credits || billing_cycle === 'calendar' || pause_at === null) return swaps;
   return swaps.map((swap) => {
     const { before, after, effective_at } = swap;
     const isPaid = before?.price_type === 'FIXED' && before.invoice_cadence === 'ADVANCE';
     if (after !== null || !isPaid || effective_at <= pause_at) return swap;
     if (effective_at > at)
       throw invalidOperation(
-        'In a pause a line that is paid in advance ends now; to end it later, resume the subscription first.',
+        'In a pause a line that is paid in advance ends now; to end it later, resume the subscription first, or use proration_behavior none.',
         'subscription_status',
       );
     return { ...swap, effective_at: pause_at };

@@ -105,9 +105,9 @@ export async function settle(
   const all = 'effective_at' in swap ? [swap] : swap;
   const billed = all.filter(({ effective_at }) => isBilledNow(subscription, effective_at));
   if (billed.length === 0) return;
-  const swaps = endsInPause(subscription, billed, at);
   const proration_behavior = requested ?? subscription.proration_behavior;
-  const operation = { subscription, swaps, proration_behavior };
+  const change = { subscription, swaps: billed, proration_behavior };
+  const operation = { ...change, swaps: endsInPause(change, at) };
   const settled = await settleChange(deps, tx, caller, operation, at);
   refuseChargeInPause(subscription, settled);
   const of = { kind: 'line_item', subscription, at };

@@ -276,11 +276,8 @@ async function apply(
         how,
       );
       const billed = swaps.filter(({ effective_at }) => isBilledNow(subscription, effective_at));
-      const operation = {
-        subscription,
-        swaps: endsInPause(subscription, billed, at),
-        proration_behavior,
-      };
+      const change = { subscription, swaps: billed, proration_behavior };
+      const operation = { ...change, swaps: endsInPause(change, at) };
       const settled = await settleChange(deps, tx, caller, operation, at);
       how.onSettled?.(settled);
       const line_items = changedLines(swaps, { isPreview, openEnd: null });
