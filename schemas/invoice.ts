@@ -190,6 +190,8 @@ export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly committed_usage: readonly CommittedUsage[];
   /** The grouped subscriptions whose rows are on the invoice. */
   readonly grouped_subscription_ids: readonly string[];
+  /** The addon whose rows alone are on the invoice; null for every other invoice. */
+  readonly addon_association_id: string | null;
 };
 
 export const INVOICE_COLUMNS = columnNames<InvoiceRecord>()(invoiceFields, {
@@ -206,6 +208,7 @@ export const INVOICE_COLUMNS = columnNames<InvoiceRecord>()(invoiceFields, {
   stream_heads: true,
   committed_usage: true,
   grouped_subscription_ids: true,
+  addon_association_id: true,
 });
 
 /** Stored and returned fields of an invoice row. */

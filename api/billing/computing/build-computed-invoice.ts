@@ -118,7 +118,8 @@ export function buildComputedInvoice(
     {
       coupons: couponsIn(
         settlement,
-        partsOf(target).flatMap((part) => couponsOf(part, sources)),
+        // A coupon that counts once discounts the next invoice of the subscription, not one of a closed period.
+        partsOf(target).flatMap((part) => couponsOf(part, sources, target.addon != null)),
       ),
       taxes,
       ...NO_CREDITS,
@@ -175,9 +176,10 @@ function issuedAt(target: InvoiceTarget, at: string): string {
 
 /** A new draft waits as long as the tenant says, or else as the operator says (billing 17.4). */
 function finalizeAfter(
-  { finalize_after, invoice, subscription, period }: InvoiceTarget,
+  { finalize_after, invoice, subscription, period, addon }: InvoiceTarget,
   { finalization_delay_seconds: grace_seconds }: BillingInvoiceConfig,
 ): string | null {
   if (finalize_after === null || invoice !== null || grace_seconds === null) return finalize_after;
-  return graceEnd(subscription, period, { grace_seconds });
+  const created_at = addon?.attached_at ?? subscription.created_at;
+  return graceEnd({ created_at }, period, { grace_seconds });
 }

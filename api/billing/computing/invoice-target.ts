@@ -26,8 +26,16 @@ export interface InvoiceTarget {
    * End of the grace, after which the job may finalize the invoice; null means the job does not finalize it.
    */
   readonly finalize_after: string | null;
+  /** The invoice has the rows of this addon only: it began in the period, which was closed before. Absent: all rows. */
+  readonly addon?: InvoicedAddon | null;
   /** Grouped subscriptions whose rows are on the invoice. Absent: not looked up yet. */
   readonly grouped?: readonly InvoiceTarget[];
+}
+
+/** An addon with invoices of its own for the periods that were closed before it was attached (billing 15.1). */
+export interface InvoicedAddon {
+  readonly association_id: string;
+  readonly attached_at: string;
 }
 
 export interface ComputedInvoice {

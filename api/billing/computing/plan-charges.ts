@@ -21,10 +21,11 @@ export function planCharges(
   purpose: UsagePurpose,
 ): QuestionedCharge[] {
   const { subscription } = target;
-  const lines = sources.lines.get(subscription.id) ?? [];
+  const lines = linesOf(target, sources);
   const pinned = advancesPinned(target);
   const pauses = pausesOf(target, sources);
   const charges = chargesOf(target, lines, pauses).filter(({ line, cell }) => {
+    if (isAdvanceBeforeNextPeriod(target, line)) return false;
     const start = 'at' in cell ? cell.at : cell.service.start;
     if (isPinnedAdvance(line, start, pinned)) return false;
     return !isBilledElsewhere(target, sources, line, start);
@@ -35,6 +36,26 @@ export function planCharges(
     return { charge, questions: [lineQuestion(usageLineOf(target, sources, line, purpose), cell)] };
   });
 }
+
+function linesOf(
+  { subscription, addon }: InvoiceTarget,
+  sources: BillingSources,
+): readonly BilledLine[] {
+  const lines = sources.lines.get(subscription.id) ?? [];
+  if (addon == null) return lines;
+  return lines.filter((line) => line.addon_association_id === addon.association_id);
+}
+
+/** Without prorations an addon pays advances from the period on that follows its start (billing 5.2). */
+const isAdvanceBeforeNextPeriod = (
+  { addon, period, proration_behavior }: InvoiceTarget,
+  line: BilledLine,
+): boolean =>
+  addon != null &&
+  proration_behavior === 'none' &&
+  line.invoice_cadence === 'ADVANCE' &&
+  line.billing_period !== 'ONETIME' &&
+  line.start_date > period.start;
 
 /** Pauses of the subscription. The one that ends with this invoice has ended, although it is not stored so yet. */
 export function pausesOf(

@@ -4,7 +4,7 @@ import { firstPeriod, nextPeriod } from '../../../domain/time/billing-periods.ts
 import { epochMs, isoText, laterOf, type Period } from '../../../domain/time/instant.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import type { InvoiceTarget } from './invoice-target.ts';
+import type { InvoicedAddon, InvoiceTarget } from './invoice-target.ts';
 
 /**
  * The invoice that closes a billing period: its usage and arrears, and the advances of the next period,
@@ -102,6 +102,29 @@ export function closedTarget(
 }
 
 /**
+ * The invoice of an addon for a period that was closed before the addon was attached: its advances, arrears and usage
+ * of that period (billing 15.1).
+ */
+export function addonTarget(
+  subscription: SubscriptionRow,
+  addon: InvoicedAddon,
+  period: Period,
+  proration_behavior: InvoiceTarget['proration_behavior'],
+  settings: { readonly grace_seconds: number },
+): InvoiceTarget {
+  return {
+    subscription,
+    billing_reason: 'SUBSCRIPTION_UPDATE',
+    period,
+    proration_behavior,
+    covers: { closing: period, opening: period },
+    invoice: null,
+    finalize_after: graceEnd({ created_at: addon.attached_at }, period, settings),
+    addon,
+  };
+}
+
+/**
  * End of the grace for late usage. The grace runs from the end of the period; for periods that ended before
  * the subscription was created, from its creation (billing 17.4).
  */
@@ -123,6 +146,10 @@ export function targetOf(invoice: InvoiceRecord, subscription: SubscriptionRow):
   const { billing_reason, finalize_after, proration_behavior } = invoice;
   const shared = { proration_behavior, invoice, finalize_after };
   const target = { subscription, billing_reason, period, ...shared };
+  if (invoice.addon_association_id !== null) {
+    const addon = { association_id: invoice.addon_association_id, attached_at: invoice.created_at };
+    return { ...target, covers: { closing: period, opening: period }, addon };
+  }
   switch (billing_reason) {
     case 'SUBSCRIPTION_CYCLE':
       return { ...target, covers: { closing: period, opening: periodAfter(subscription, period) } };

@@ -44,6 +44,15 @@ export const findPrices = prices.find;
 export const lockPrice = prices.lock;
 export const insertPrice = prices.insert;
 
+/** Inserts a price that a transaction had inserted before it was rolled back. */
+export const insertPriceAgain = (tx: Transaction, price: PriceRow): Promise<PriceRow> => {
+  const stored = Object.entries(price).filter(([column]) => !READ_COLUMNS.has(column));
+  return prices.insert(tx, Object.fromEntries(stored) as unknown as NewPriceRow);
+};
+
+/** Columns of a price that are read and not written. */
+const READ_COLUMNS: ReadonlySet<string> = new Set(['trial_period_days', 'sequence']);
+
 /**
  * Published prices of the entities, newest first: every version, or only those that have not ended by
  * `notEndedAt`.

@@ -16,7 +16,8 @@ import { route } from '../../../conventions/route.ts';
 import { wholeList } from '../../../conventions/whole-list.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
 import { createdSubscription } from '../read-subscriptions.ts';
-import { attachAddon, detachAddon } from './addons.ts';
+import { detachAddon } from './addons.ts';
+import { attachAddon } from './attach-addon.ts';
 import { modify } from './modify.ts';
 
 /** Addons of subscriptions. */

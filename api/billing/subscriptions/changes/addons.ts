@@ -32,22 +32,16 @@ export interface AddonChange {
   readonly effective_at: string;
 }
 
-/**
- * Attaches an addon to a running subscription (billing 15): its prices become line items, and its
- * entitlements count from its start. With prorations the rest of the running period is charged now.
- */
-export async function attachAddon(
-  deps: BillingDeps,
-  caller: Caller,
-  body: Omit<AttachAddonBody, 'checkout'>,
-): Promise<AddonAssociationRow> {
-  return await inSubscription(deps, caller, body.subscription_id, async (tx, subscription, at) => {
-    const { addon, change } = await planAttachment(tx, deps, caller, subscription, body, at);
-    await writeAttachment(tx, addon);
-    await settle(tx, deps, caller, subscription, change.swaps, body.proration_behavior, at);
-    await beginGrants(tx, deps, caller, subscription, addon, body.proration_behavior, at);
-    return addon.association;
-  });
+/** An addon to attach. */
+export type AttachRequest = Omit<AddedAddon, 'checkout'> & {
+  /** The id that was announced when the addon was asked for. */
+  readonly association_id?: string | null;
+};
+
+/** An addon that is planned and not stored, with the changes of lines that it makes. */
+export interface Attachment {
+  readonly addon: NewAddon;
+  readonly change: AddonChange;
 }
 
 /** Writes the association and its line items. */
@@ -77,19 +71,16 @@ export async function beginGrants(
   await writeAttachedGrants(tx, deps, caller, subscription, grants, at);
 }
 
-/** The changes that `attachAddon` writes; previews use it too. Refused in a pause (billing 12.3, 15). */
+/** The addon and its lines, not stored; overridden prices are written. Refused in a pause (billing 12.3, 15). */
 export async function planAttachment(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   subscription: SubscriptionRow,
-  request: Omit<AddedAddon, 'proration_behavior' | 'checkout'> & {
-    /** The id that was announced when the addon was asked for. */
-    readonly association_id?: string | null;
-  },
+  request: AttachRequest,
   at: string,
-): Promise<{ readonly addon: NewAddon; readonly change: AddonChange }> {
-  const { current_period_start, subscription_status } = subscription;
+): Promise<Attachment> {
+  const { subscription_status } = subscription;
   // An addon whose checkout session is paid is attached all the same.
   if (subscription_status === 'paused' && !request.association_id)
     throw invalidOperation(
@@ -97,11 +88,6 @@ export async function planAttachment(
       'subscription_status',
     );
   const start_date = request.start_date ?? at;
-  if (start_date < current_period_start)
-    throw invalidField(
-      'start_date',
-      `must not be before the running period, which began at ${current_period_start}`,
-    );
   const owner = {
     subscription_id: subscription.id,
     customer_id: subscription.customer_id,

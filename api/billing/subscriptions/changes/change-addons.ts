@@ -6,18 +6,16 @@ import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { How } from './change-gate.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
-import {
-  beginGrants,
-  planAttachment,
-  planDetachment,
-  writeAttachment,
-  writeDetachment,
-} from './addons.ts';
+import { beginGrants, planDetachment, writeDetachment } from './addons.ts';
+import { attach } from './attach-addon.ts';
+import type { ClosedPeriodDraft } from './addon-of-closed-periods.ts';
 
 /** A change of addons in the caller's transaction: its lines, and how the rest of the period is settled. */
 export interface AddonModification {
   readonly swaps: readonly LineSwap[];
   readonly proration_behavior: SubscriptionRow['proration_behavior'];
+  /** The invoices of an attached addon for closed periods. */
+  readonly drafts: readonly ClosedPeriodDraft[];
   /** Begins the credit grants of an attached addon; the caller calls it once the lines are settled. */
   readonly settled: () => Promise<void>;
 }
@@ -29,18 +27,30 @@ export async function changeAddons(
   caller: Caller,
   subscription: SubscriptionRow,
   params: AddonChangeParams,
-  { at, association_id = null, onAttached }: Pick<How, 'at' | 'association_id' | 'onAttached'>,
+  {
+    at,
+    association_id = null,
+    onAttached,
+    billed = null,
+  }: Pick<How, 'at' | 'association_id' | 'onAttached' | 'billed'>,
 ): Promise<AddonModification> {
   if (params.action === 'add') {
     const request = required(params.add, 'add');
     const asked = { ...request, association_id };
-    const { addon, change } = await planAttachment(tx, deps, caller, subscription, asked, at);
-    const behavior = request.proration_behavior;
-    await writeAttachment(tx, addon);
+    const { addon, swaps, proration_behavior, drafts } = await attach(
+      tx,
+      deps,
+      caller,
+      subscription,
+      asked,
+      { at, billed },
+    );
     onAttached?.(addon.association);
     return {
-      ...modification(subscription, change.swaps, behavior),
-      settled: () => beginGrants(tx, deps, caller, subscription, addon, behavior, at),
+      ...modification(subscription, swaps, proration_behavior),
+      drafts,
+      settled: () =>
+        beginGrants(tx, deps, caller, subscription, addon, request.proration_behavior, at),
     };
   }
   const request = required(params.remove, 'remove');
@@ -62,5 +72,6 @@ const modification = (
 ): AddonModification => ({
   swaps,
   proration_behavior: behavior ?? subscription.proration_behavior,
+  drafts: [],
   settled: async () => {},
 });

@@ -11,6 +11,7 @@ import type { BillingDeps } from '../../../deps.ts';
 import type { SettledChange } from '../../proration/settle-change.ts';
 import { insertInvoiceLines } from '../../records/invoice-line-repository.ts';
 import { insertInvoices } from '../../records/invoice-repository.ts';
+import type { BilledAttachment } from './addon-of-closed-periods.ts';
 
 /** How a change of a subscription is made. */
 export interface How {
@@ -21,6 +22,8 @@ export interface How {
   readonly at: string;
   /** The draft that was paid for it. */
   readonly paid?: InvoiceRecord | null;
+  /** The addon that the change attaches, with its invoices of closed periods; null if it has none. */
+  readonly billed?: BilledAttachment | null;
   /** Called with the charges and credits of the change. */
   readonly onSettled?: (settled: SettledChange) => void;
   /** Called with the addon that the change attaches. */

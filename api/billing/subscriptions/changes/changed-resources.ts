@@ -5,6 +5,7 @@ import type {
   ChangedLineItem,
   ChangedResources,
 } from '../../../../schemas/subscription-modify.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../../schemas/invoice.ts';
 import type { LineItemRow } from '../../../../schemas/subscription.ts';
 import { withProjectedCredits } from '../../computing/projected-credits.ts';
 import { settledAnswers } from '../../invoices/answers.ts';
@@ -71,23 +72,7 @@ export async function previewedInvoices(
     const issued = isByCheckout
       ? change.invoice
       : await withProjectedCredits(db, scope, change.invoice, at);
-    const invoice = { ...issued.invoice, id: PREVIEW.invoice };
-    const lines = issued.lines.map((line) => ({
-      ...line,
-      id: PREVIEW.line,
-      invoice_id: PREVIEW.invoice,
-    }));
-    const [answer] = await settledAnswers(db, scope, [{ invoice, lines }], {});
-    return [
-      {
-        id: PREVIEW.invoice,
-        action: 'created',
-        status: 'preview',
-        amount: invoice.amount_due,
-        invoice: answer!,
-        wallet_transaction: null,
-      },
-    ];
+    return await previewedCreations(db, scope, [issued]);
   }
   if (change.credit.isZero()) return [];
   return [
@@ -108,19 +93,7 @@ export async function writtenInvoices(
   scope: Scope,
   { invoice, credited }: Pick<WrittenChange, 'invoice' | 'credited'>,
 ): Promise<ChangedInvoice[]> {
-  if (invoice !== null) {
-    const [answer] = await settledAnswers(db, scope, [invoice], { customer: true });
-    return [
-      {
-        id: invoice.invoice.id,
-        action: 'created',
-        status: invoice.invoice.payment_status,
-        amount: invoice.invoice.amount_due,
-        invoice: answer!,
-        wallet_transaction: null,
-      },
-    ];
-  }
+  if (invoice !== null) return await writtenCreations(db, scope, [invoice]);
   if (credited === null) return [];
   const wallet_transaction = transactionAnswer(credited);
   return [
@@ -134,3 +107,40 @@ export async function writtenInvoices(
     },
   ];
 }
+
+interface WithRows {
+  readonly invoice: InvoiceRecord;
+  readonly lines: readonly InvoiceLineRecord[];
+}
+
+/** Invoices that a change would create. */
+export async function previewedCreations(
+  db: Db,
+  scope: Scope,
+  invoices: readonly WithRows[],
+): Promise<ChangedInvoice[]> {
+  const shown = invoices.map(({ invoice, lines }) => ({
+    invoice: { ...invoice, id: PREVIEW.invoice },
+    lines: lines.map((line) => ({ ...line, id: PREVIEW.line, invoice_id: PREVIEW.invoice })),
+  }));
+  const answers = await settledAnswers(db, scope, shown, {});
+  return shown.map(({ invoice }, index) => created(invoice, 'preview', answers[index]!));
+}
+
+/** Invoices that a change has created. */
+export async function writtenCreations(
+  db: Db,
+  scope: Scope,
+  invoices: readonly WithRows[],
+): Promise<ChangedInvoice[]> {
+  const answers = await settledAnswers(db, scope, invoices, { customer: true });
+  return invoices.map(({ invoice }, index) =>
+    created(invoice, invoice.payment_status, answers[index]!),
+  );
+}
+
+const created = (
+  { id, amount_due: amount }: InvoiceRecord,
+  status: string,
+  invoice: NonNullable<ChangedInvoice['invoice']>,
+): ChangedInvoice => ({ id, action: 'created', status, amount, invoice, wallet_transaction: null });

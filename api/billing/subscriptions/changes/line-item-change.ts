@@ -24,16 +24,34 @@ import { isBilledNow } from './line-records.ts';
 import { settleChange } from '../../proration/settle-change.ts';
 import { writeChange } from '../../proration/write-change.ts';
 
+/** Changes a locked subscription at a time, in the transaction. */
+type ChangeOfLines<Changed> = (
+  tx: Transaction,
+  subscription: SubscriptionRow,
+  at: string,
+) => Promise<Changed>;
+
 /** Runs a change of a subscription's lines under its lock, after everything due is billed. */
 export async function inSubscription<Changed extends object>(
   deps: BillingDeps,
   caller: Caller,
   subscriptionId: string,
-  change: (tx: Transaction, subscription: SubscriptionRow, at: string) => Promise<Changed>,
+  change: ChangeOfLines<Changed>,
+): Promise<Changed> {
+  return await inPreparedSubscription(deps, caller, subscriptionId, async () => change);
+}
+
+/** The same, for a change that is prepared outside of the transaction, where usage may be queried. */
+export async function inPreparedSubscription<Changed extends object>(
+  deps: BillingDeps,
+  caller: Caller,
+  subscriptionId: string,
+  prepare: (known: SubscriptionRow) => Promise<ChangeOfLines<Changed>>,
 ): Promise<Changed> {
   return await runCommand<Changed>(deps, 'subscription', async () => {
     refuseUnchangeable(await getSubscription(deps.pool, caller.scope, subscriptionId));
     const known = await caughtUp(deps, caller, subscriptionId);
+    const change = await prepare(known);
     return async (tx) => {
       const subscription = await lockSubscription(tx, caller.scope, subscriptionId);
       if (subscription.version !== known.version) return null;

@@ -21,6 +21,7 @@ import {
   lockSubscription,
 } from '../../records/subscription-repository.ts';
 import { modifiedSubscription } from '../read-subscriptions.ts';
+import { billedAttachment, type BilledAttachment } from './addon-of-closed-periods.ts';
 import { caughtUp } from './catch-up.ts';
 import { changeAddons } from './change-addons.ts';
 import { changeCoupons } from './change-coupons.ts';
@@ -32,8 +33,10 @@ import { changeTaxes } from './change-taxes.ts';
 import {
   changedLines,
   NOTHING_CHANGED,
+  previewedCreations,
   previewedInvoices,
   previewedSubscription,
+  writtenCreations,
   writtenInvoices,
 } from './changed-resources.ts';
 import { refuseUnchangeable } from './line-item-change.ts';
@@ -41,6 +44,7 @@ import { endsInPause } from './change-in-pause.ts';
 import { isBilledNow, replaceLine } from './line-records.ts';
 import { settleChange, type SettledChange } from '../../proration/settle-change.ts';
 import { writeChange } from '../../proration/write-change.ts';
+import { rolledBack } from './rolled-back.ts';
 import { executeTrialEnd, previewTrialEnd } from './end-trial.ts';
 
 /** The changes that run in one transaction; the end of a trial also runs its billing step. */
@@ -57,9 +61,10 @@ export async function previewModification(
   if (body.type === 'trial_end')
     return await previewTrialEnd(deps, caller, subscription, paramsOf(body.trial_end_params, body));
   const { pool } = deps;
+  const billed = await billedAddon(deps, caller, subscription, body);
   const changed_resources = await rolledBack(deps, async (tx) => {
     const locked = await lockSubscription(tx, caller.scope, id);
-    const how = { ...previewing(deps), isByCheckout: body.checkout != null };
+    const how = { ...previewing(deps), isByCheckout: body.checkout != null, billed };
     return await apply(tx, deps, caller, locked, body, how);
   });
   return {
@@ -108,6 +113,7 @@ export async function modify(
 ): Promise<Modification> {
   const done = await runCommand<Modified>(deps, 'subscription', async () => {
     const known = await caughtUp(deps, caller, id);
+    const billed = await billedAddon(deps, caller, known, body);
     return async (tx) => {
       const subscription = await lockSubscription(tx, caller.scope, id);
       if (subscription.version !== known.version) return null;
@@ -124,6 +130,7 @@ export async function modify(
       const how = {
         isPreview: false,
         at: isoTime(deps.clock.now()),
+        billed,
         onAttached: (row: AddonAssociationRow) => void (association = row),
       };
       const changed_resources = await applyAndTell(tx, deps, caller, subscription, body, how);
@@ -137,6 +144,18 @@ export async function modify(
     checkout_session:
       session === null ? null : await deps.checkoutGates.offer(deps, caller, session),
   };
+}
+
+/** The addon of the request with its invoices of closed periods; null if it has none, or a checkout pays for it. */
+async function billedAddon(
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  { type, addon_params, checkout }: ModifySubscriptionBody,
+): Promise<BilledAttachment | null> {
+  if (type !== 'addon' || addon_params?.add == null || checkout != null) return null;
+  if (addon_params.action !== 'add') return null;
+  return await billedAttachment(deps, caller, subscription, addon_params.add);
 }
 
 /** The change, or the session that it waits for. */
@@ -267,7 +286,7 @@ async function apply(
       return NOTHING_CHANGED;
     case 'addon': {
       const params = paramsOf(body.addon_params, body);
-      const { swaps, proration_behavior, ...changed } = await changeAddons(
+      const { swaps, proration_behavior, drafts, ...changed } = await changeAddons(
         tx,
         deps,
         caller,
@@ -285,7 +304,12 @@ async function apply(
         ? await previewedInvoices(tx, caller.scope, settled, how)
         : await written(tx, deps, caller, settled, { kind: type, subscription, at, paid });
       await changed.settled();
-      return { ...NOTHING_CHANGED, line_items, invoices };
+      const closed = await (isPreview ? previewedCreations : writtenCreations)(
+        tx,
+        caller.scope,
+        drafts,
+      );
+      return { ...NOTHING_CHANGED, line_items, invoices: [...closed, ...invoices] };
     }
     case 'inheritance': {
       const params = paramsOf(body.inheritance_params, body);
@@ -324,22 +348,4 @@ function paramsOf<Params>(
   if (params === null || params === undefined)
     throw invalidField(field, `is required with type ${type}`);
   return params;
-}
-
-/** Executes the change and rolls it back, so that a preview never differs from the execution. */
-export async function rolledBack<Result>(
-  { pool }: Pick<BillingDeps, 'pool'>,
-  work: (tx: Transaction) => Promise<Result>,
-): Promise<Result> {
-  const undo = new Error('rollback of a preview');
-  let result: { readonly value: Result } | null = null;
-  await pool
-    .begin(async (tx) => {
-      result = { value: await work(tx) };
-      throw undo;
-    })
-    .catch((error: unknown) => {
-      if (error !== undo) throw error;
-    });
-  return result!.value;
 }

@@ -23,7 +23,7 @@ import { buildPlanned, onlyComputed, planInvoices } from '../../computing/comput
 import { withProjectedCredits } from '../../computing/projected-credits.ts';
 import type { InvoiceTarget } from '../../computing/invoice-target.ts';
 import { cycleTarget, trialEndTarget } from '../../computing/targets.ts';
-import { rolledBack } from './modify.ts';
+import { rolledBack } from './rolled-back.ts';
 import { executeScheduledChange, isDueAt } from './scheduled-plan-change.ts';
 
 /**
