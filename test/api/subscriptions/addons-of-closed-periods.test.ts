@@ -297,3 +297,62 @@ test('credits that the addon grants are caught up, once for each month', async (
   const wallets = (await world.api.get(`/v1/customers/${bought.customer.id}/wallets`)).body;
   expect(wallets.map((wallet: any) => wallet.credit_balance)).toEqual(['21']);
 });
+
+describe('an addon that is attached late is charged like one that is attached at its start', () => {
+  /** The rows of the addon in all invoices until 1 April, if it is attached on `attached`. */
+  async function rowsIfAttached(
+    attached: string,
+    how: { more?: object; add?: object; isPaused?: boolean },
+  ) {
+    const { catalog, api } = world;
+    api.clock.set(day('2026-01-01'));
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '10', { display_name: 'Base' });
+    const { addon, meter } = await pack();
+    await completeBackfills(api.pool);
+    const customer = await catalog.customer();
+    const subscription = await catalog.subscribe(customer, plan, {
+      start_date: day('2026-01-01'),
+      proration_behavior: 'create_prorations',
+      ...how.more,
+    });
+    const bought = { customer, subscription, calls: meter };
+    await used(bought, meter);
+    const steps: [string, () => Promise<unknown>][] = [
+      [attached, async () => expect((await attach(bought, addon, { start_date: day('2026-01-06'), ...how.add })).status).toBe(200)],
+      ...(how.isPaused === true
+        ? ([
+            ['2026-01-11', () => make(`/subscriptions/${subscription.id}/pause`, {})],
+            ['2026-01-21', () => make(`/subscriptions/${subscription.id}/resume`, {})],
+          ] as [string, () => Promise<unknown>][])
+        : []),
+    ]; // prettier-ignore
+    for (const [at, step] of steps.toSorted(([left], [right]) => left.localeCompare(right))) {
+      api.clock.set(day(at));
+      await world.close();
+      await step();
+    }
+    for (const at of ['2026-04-01', '2026-04-02', '2026-04-03']) {
+      api.clock.set(day(at));
+      await world.close();
+    }
+    const all = await invoicesOf(subscription);
+    const rows = all.flatMap(rowsOf).filter((row) => !/^Base/.test(row));
+    // A pause that is over has made the period longer before the addon is attached: only its end differs.
+    return rows.map((row) => row.split('..')[0]).toSorted();
+  }
+
+  test.each([
+    ['on an anniversary', {}],
+    ['on the calendar', { more: { billing_cycle: 'calendar', start_date: day('2026-01-03') } }],
+    ['without prorations', { add: { proration_behavior: 'none' } }],
+    ['for one period', { add: { cadence: 'onetime' } }],
+    ['with a pause', { isPaused: true }],
+    ['with a fixed end of the subscription', { more: { end_date: day('2026-03-21') } }],
+    ['in periods of two months', { more: { billing_period_count: 2, include_price_ids: [] } }],
+  ])('%s', async (_, how) => {
+    const early = await rowsIfAttached('2026-01-06', how);
+    expect(early.length).toBeGreaterThan(2);
+    expect(await rowsIfAttached('2026-03-15', how)).toEqual(early);
+  });
+});
