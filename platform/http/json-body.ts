@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { ContentTypeParserDoneFunction } from 'fastify/types/content-type-parser.js';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { BillingError } from '../../domain/errors.ts';
+import { BillingError, invalidField } from '../../domain/errors.ts';
 import { bodyDecoder } from './decode-body.ts';
 import { assertFewValues, assertOneReading, endOfFirstValue } from './json-text.ts';
+import { fieldPath } from './parse.ts';
 
 const DEPTH_MAX = 16;
 
@@ -70,29 +71,43 @@ const takesRawJson = ({ routeOptions }: FastifyRequest): boolean =>
 const badJson = (message: string): BillingError =>
   new BillingError('invalid', 'validation_error', `The body is not readable JSON: ${message}`);
 
-const badText = (where: string): BillingError =>
-  new BillingError(
-    'invalid',
-    'validation_error',
-    `The ${where} has text that cannot be stored: NUL, or half of a surrogate pair.`,
-  );
-
 // With the u flag, a lone surrogate matches and a pair does not.
 const UNSTORABLE = /[\u0000\p{Surrogate}]/u;
+const UNSTORABLE_TEXT = 'has text that cannot be stored: NUL, or half of a surrogate pair';
 
-/** Throws 400 for values that Postgres would refuse. Iterative, because it guards against depth. */
+interface Place {
+  readonly value: unknown;
+  readonly depth: number;
+  readonly key: string | number | null;
+  readonly parent: Place | null;
+}
+
+/**
+ * Throws 400 for values that Postgres would refuse, with the field. A key that cannot be stored is named by the
+ * object that has it. Iterative, because it guards against depth. `where` names the whole value.
+ */
 export function assertStorable(root: unknown, where: string): void {
-  const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, depth } = next;
+  const pending: Place[] = [{ value: root, depth: 0, key: null, parent: null }];
+  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+    const { value, depth } = place;
     if (typeof value === 'string') {
-      if (UNSTORABLE.test(value)) throw badText(where);
+      if (UNSTORABLE.test(value)) throw invalidField(pathOf(place, where), UNSTORABLE_TEXT);
     } else if (typeof value === 'object' && value !== null) {
-      if (depth >= DEPTH_MAX) throw badJson(`nested deeper than ${DEPTH_MAX}`);
+      if (depth >= DEPTH_MAX)
+        throw invalidField(pathOf(place, where), `is nested deeper than ${DEPTH_MAX}`);
+      const isList = Array.isArray(value);
       for (const [key, inner] of Object.entries(value)) {
-        if (UNSTORABLE.test(key)) throw badText(where);
-        pending.push({ value: inner, depth: depth + 1 });
+        if (UNSTORABLE.test(key)) throw invalidField(pathOf(place, where), UNSTORABLE_TEXT);
+        const step = isList ? Number(key) : key;
+        pending.push({ value: inner, depth: depth + 1, key: step, parent: place });
       }
     }
   }
+}
+
+function pathOf(place: Place, where: string): string {
+  const path: (string | number)[] = [];
+  for (let at: Place | null = place; at !== null; at = at.parent)
+    if (at.key !== null) path.unshift(at.key);
+  return path.length === 0 ? where : fieldPath(path);
 }

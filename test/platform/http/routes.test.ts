@@ -228,6 +228,19 @@ describe('declared routes', () => {
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     });
 
+    test.each([
+      ['{"name": "a\\u0000b"}', 'name'],
+      ['{"name": "x", "a": [1, {"b": "\\ud800"}]}', 'a[1].b'],
+      ['{"name": "x", "a": {"b\\u0000": 1}}', 'a'],
+      ['"a\\u0000b"', 'body'],
+      [`{"name": "x", "a": {"b": ${'['.repeat(40)}${']'.repeat(40)}}}`, `a.b${'[0]'.repeat(14)}`],
+    ])('%s: what no store can keep is named', async (body, path) => {
+      const answer = await send('POST', '/v1/things', body);
+      expect(answer.json().details).toMatchObject([{ path, code: 'invalid_value' }]);
+      expect(answer.json().message).toMatch(/NUL|deeper/);
+      expect(answer.json().message.startsWith(`${path}: `)).toBe(true);
+    });
+
     test('numbers that come to more than the database keeps', async () => {
       const answer = await send('POST', '/v1/things', { name: 'overflow' });
       expect([answer.statusCode, answer.json().code]).toEqual([400, 'validation_error']);
@@ -242,7 +255,9 @@ describe('declared routes', () => {
 
     test('a path that cannot be decoded, or that no store can keep', async () => {
       expect((await send('GET', '/v1/things/%E0%A4%A')).statusCode).toBe(400);
-      expect((await send('GET', '/v1/things/a%00b')).statusCode).toBe(400);
+      const unstorable = await send('GET', '/v1/things/a%00b');
+      expect(unstorable.statusCode).toBe(400);
+      expect(unstorable.json().details).toMatchObject([{ path: 'id' }]);
     });
   });
 
