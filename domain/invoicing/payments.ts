@@ -32,6 +32,13 @@ export function assertNoCardNumber(method: string, field: string): void {
 /** A payment already made may exceed the amount due; a payment to collect may not (money 8.1.6). */
 const mayOverpay = (method: PaymentMethodType): boolean => method === 'OFFLINE';
 
+/** Refuses an amount that is not above zero or has more decimals than the currency (money 8.1.2). */
+export function assertAmountIn(currency: Currency, amount: Decimal): void {
+  if (amount.lte(0)) throw invalidField('amount', 'must be above 0');
+  if (!isRounded(amount, currency))
+    throw invalidField('amount', 'has more decimals than the currency');
+}
+
 /**
  * Refuses an amount that is not above zero, has more decimals than the currency, or exceeds the open amount
  * minus payments in flight (money 8.1.2, 8.1.6). `isReported`: a gateway reports that the money has
@@ -47,10 +54,7 @@ export function assertPaymentAmount(
   },
   isReported: boolean,
 ): void {
-  if (amount.lte(0)) throw invalidField('amount', 'must be above 0');
-  if (!isRounded(amount, invoice.currency)) {
-    throw invalidField('amount', 'has more decimals than the currency');
-  }
+  assertAmountIn(invoice.currency, amount);
   if (isReported || mayOverpay(method)) return;
   const asked = sum(invoice.in_flight.map((payment) => decimal(payment.amount)));
   const open = Decimal.max(decimal(invoice.amount_remaining).minus(asked), ZERO);

@@ -5,6 +5,7 @@ import {
   isOpenAfterRefund,
 } from '../../../domain/invoicing/pay-from-wallets.ts';
 import {
+  assertAmountIn,
   assertNoCardNumber,
   assertPaymentAmount,
   initialPaymentStatus,
@@ -67,8 +68,10 @@ export async function createPayment(
   const first = await repeatedPayment(tx, caller, key, fingerprint);
   if (first !== null) return { payment: first, isRepeat: true };
   const customerId = locked?.invoice.customer_id ?? body.destination_id;
-  if (locked === null) await getCustomer(tx, caller.scope, customerId);
-  else await assertPayable(tx, caller, locked, body, options.ofGate === true);
+  if (locked === null) {
+    assertAmountIn(body.currency, decimal(body.amount));
+    await getCustomer(tx, caller.scope, customerId);
+  } else await assertPayable(tx, caller, locked, body, options.ofGate === true);
 
   const wallet =
     locked === null || body.payment_method_type !== 'CREDITS'

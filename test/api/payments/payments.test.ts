@@ -130,6 +130,18 @@ describe('POST /payments', () => {
     expect(body).toMatchObject({ payment_status: 'SUCCEEDED', invoice_number: null });
   });
 
+  test.each([
+    ['usd', '5.005', '5.01'],
+    ['jpy', '0.5', '1'],
+    ['kwd', '5.0005', '5.001'],
+  ])('400: to a customer, finer than %s (money 8.1.2)', async (currency, fine, whole) => {
+    const { customer } = await invoiceDue(api, '1');
+    const sent = { destination_type: 'CUSTOMER', destination_id: customer.id, currency };
+    const { status, body } = await payOffline(api, { id: '' }, fine, sent);
+    expect([status, body.details?.[0]?.path]).toEqual([400, 'amount']);
+    expect((await payOffline(api, { id: '' }, whole, sent)).status).toBe(201);
+  });
+
   test.each`
     field                    | sent
     ${'amount'}              | ${{ amount: '0' }}
