@@ -148,10 +148,8 @@ function periodApplication(
   credits: string,
   reason: GrantApplication['application_reason'],
 ): GrantApplication | null {
-  const grid = grantGrid(grant);
-  const endMs = grid.boundaryMs(grid.indexAt(start) + 1);
-  if (endMs > LAST_MS) return null;
-  const end = isoText(endMs);
+  const end = boundaryAfter(grant, start);
+  if (end === null) return null;
   if (grant.end_date !== null && epochMs(end) > epochMs(grant.end_date)) return null;
   return application(start, end, credits, reason);
 }
@@ -170,11 +168,18 @@ const application = (
   application_reason: reason,
 });
 
+/** The end of the grant's period that contains an instant; null if it cannot be written. */
+export function boundaryAfter(grant: RunningGrant, at: string): string | null {
+  const grid = grantGrid(grant);
+  const endMs = grid.boundaryMs(grid.indexAt(at) + 1);
+  return endMs > LAST_MS ? null : isoText(endMs);
+}
+
 /**
  * Boundaries by the local time of the subscription's time zone, counted from the anchor (money
  * 5.3.3).
  */
-function grantGrid(grant: RunningGrant): BillingGrid {
+export function grantGrid(grant: RunningGrant): BillingGrid {
   assert(grant.period !== null && grant.period_count !== null, 'a recurring grant has a period');
   return billingGrid({
     billing_anchor: grant.credit_grant_anchor,

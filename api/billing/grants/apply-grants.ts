@@ -1,5 +1,7 @@
 import { BillingError } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
+import { statusWhenDue } from '../../../domain/wallet/grant-pauses.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { paidPeriodAt } from '../../../domain/subscription/schedule.ts';
 import { moveGrantApplication } from '../../../domain/states/grant-application.ts';
 import { earlierOf } from '../../../domain/time/instant.ts';
@@ -32,6 +34,7 @@ import {
   type Decided,
   type Ledger,
 } from '../credits/ledger.ts';
+import { knownPauses } from '../records/pause-repository.ts';
 import { pendingSchedules, type ScheduleRow } from '../records/schedule-repository.ts';
 import { usagePayerOf } from '../records/usage-payer-repository.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
@@ -42,6 +45,7 @@ import {
   writeApplications,
   type ApplicationRow,
 } from './application-repository.ts';
+import { runningGrant } from './running-grant.ts';
 
 export interface GrantReport {
   readonly applied: number;
@@ -96,7 +100,7 @@ function openApplication(
   last: ApplicationRow | null,
   proration: FirstPeriodProration | null,
 ): ApplicationRow | null {
-  const first = () => firstApplication(run.running(grant), proration);
+  const first = () => firstApplication(runningGrant(grant, run.subscription), proration);
   if (last === null) {
     const made = first();
     return made === null ? null : run.newRow(grant, made);
@@ -126,6 +130,8 @@ class GrantRun {
   private failures = 0;
   /** Pending plan changes; null until they are asked for. */
   private changes: ScheduleRow[] | null = null;
+  /** The subscription's pauses; null until they are asked for. */
+  private pauses: readonly PausedTime[] | null = null;
 
   constructor(
     tx: Transaction,
@@ -141,27 +147,25 @@ class GrantRun {
     this.at = at;
   }
 
-  running(grant: CreditGrant) {
-    return {
-      ...grant,
-      start_date: grant.start_date!,
-      credit_grant_anchor: grant.credit_grant_anchor ?? grant.start_date!,
-      timezone: this.subscription.customer_timezone,
-    };
-  }
-
   /** Follows the grant from its open application until nothing is due. */
   async follow(grant: CreditGrant, open: ApplicationRow): Promise<void> {
     let row: ApplicationRow | null = open;
     while (row !== null) {
       this.keep(row);
-      if (row.next_attempt_at > this.at || (await this.waitsForPlan(grant, row))) return;
+      if (row.next_attempt_at > this.at) return;
+      if (this.waitsForResumption(row) || (await this.waitsForPlan(grant, row))) return;
       const done: ApplicationRow = await this.decide(grant, row);
       this.keep(done);
       if (done.application_status !== 'applied' && done.application_status !== 'skipped') return;
-      const next = nextApplication(this.running(grant), done);
+      const next = nextApplication(runningGrant(grant, this.subscription), done);
       row = next === null ? null : this.newRow(grant, next);
     }
+  }
+
+  /** Whether a pause has ended before, and the resumption is not made yet, which moves the credits (billing 12.4). */
+  private waitsForResumption({ scheduled_for }: ApplicationRow): boolean {
+    const { subscription_status, resume_at } = this.subscription;
+    return subscription_status === 'paused' && resume_at !== null && resume_at <= scheduled_for;
   }
 
   /** Whether the grant ends with a plan change that is due, but not made yet (money 5.6.2). */
@@ -250,8 +254,16 @@ class GrantRun {
     const cell = paidPeriodAt(subscription, row.period_start);
     const timezone = subscription.customer_timezone;
     const expiry = grantExpiry(grant, row.period_start, timezone, cell?.end ?? null);
-    const decision = decideApplication(subscription, expiry, row.deferrals, at);
-    const known = { ...row, subscription_status_at_application: subscription.subscription_status };
+    this.pauses ??= await knownPauses(this.tx, this.caller.scope, subscription);
+    const subscription_status = statusWhenDue(subscription, this.pauses, row.scheduled_for);
+    const { trial_end } = subscription;
+    const decision = decideApplication(
+      { subscription_status, trial_end },
+      expiry,
+      row.deferrals,
+      at,
+    );
+    const known = { ...row, subscription_status_at_application: subscription_status };
     switch (decision.action) {
       case 'cancel':
         return this.ended(known);

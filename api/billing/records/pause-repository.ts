@@ -57,6 +57,20 @@ export async function pausedTimes(
   );
 }
 
+/**
+ * The times in which the subscription was paused, is paused or should be by now: a planned pause that a late job
+ * has not begun counts from its start. Not in order.
+ */
+export async function knownPauses(
+  db: Db,
+  scope: Scope,
+  { id, pause_at, resume_at }: Pick<SubscriptionRow, 'id' | 'pause_at' | 'resume_at'>,
+): Promise<PausedTime[]> {
+  const begun = (await pausedTimes(db, scope, [id])).get(id) ?? [];
+  const ended = begun.filter(({ end }) => end !== null);
+  return pause_at === null ? ended : [...ended, { start: pause_at, end: resume_at }];
+}
+
 /** A subscription before and after a step. */
 export interface Moved {
   readonly before: SubscriptionRow;

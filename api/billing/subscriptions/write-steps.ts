@@ -17,6 +17,7 @@ import {
   replaceSubscriptions,
 } from '../records/subscription-repository.ts';
 import { lockRunningDrafts, writeDrafts, type FinalDraft } from './final-draft.ts';
+import { moveGrantsAfterPauses } from '../grants/move-grants.ts';
 import { childrenAfter, type ParentAdvance } from './grouped-steps.ts';
 
 /** One step with its computed invoice; null if there is nothing to write. */
@@ -69,10 +70,12 @@ export async function writeSteps(
     );
     const credited = await returnAdvances(tx, deps, run, steps, moved);
     await replaceSubscriptions(tx, scope, [...moved, ...followed.map(({ after }) => after)]);
-    await writePauses(tx, scope, [
+    const changes = [
       ...moved.map((after, index) => ({ before: steps[index]!.plan.subscription, after })),
       ...followed,
-    ]);
+    ];
+    await writePauses(tx, scope, changes);
+    await moveGrantsAfterPauses(tx, scope, changes);
     const ended = [...moved, ...followed.map(({ after }) => after)].filter(
       (row) => row.subscription_status === 'cancelled',
     );

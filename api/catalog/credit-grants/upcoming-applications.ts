@@ -27,9 +27,8 @@ export async function upcomingApplications(
   return grants
     .flatMap((grant) => {
       const stored = open.get(grant.id);
-      if (stored !== undefined) return hasEnded(grant, stored) ? [] : [stored];
-      const next = upcomingApplication(grant, grant, at);
-      return next === null ? [] : [answerOf(grant, next)];
+      const next = stored ?? computed(grant, at);
+      return next === null || hasEnded(grant, next) ? [] : [next];
     })
     .sort((left, right) => compare(left.scheduled_for, right.scheduled_for));
 }
@@ -39,9 +38,16 @@ const compare = (left: string, right: string): number =>
   : left > right ? 1
   : 0; // prettier-ignore
 
-/** At the end of its grant nothing is given. */
-const hasEnded = (grant: SubscriptionGrant, { scheduled_for }: CreditGrantApplication): boolean =>
-  grant.end_date !== null && scheduled_for >= grant.end_date;
+/** At the end of a grant or of its subscription nothing is given (money 5.1.7, 5.6.3). */
+const hasEnded = (
+  { ends_at }: SubscriptionGrant,
+  { scheduled_for }: CreditGrantApplication,
+): boolean => ends_at !== null && scheduled_for >= ends_at;
+
+function computed(grant: SubscriptionGrant, at: string): CreditGrantApplication | null {
+  const next = upcomingApplication(grant, grant, at);
+  return next === null ? null : answerOf(grant, next);
+}
 
 function answerOf(
   grant: SubscriptionGrant,

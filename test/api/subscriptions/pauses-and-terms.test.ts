@@ -591,7 +591,7 @@ describe('an addon that ends with a period ends with it when a pause makes it lo
       return Number(body[0].balance);
     };
     const before = await balanceAt('2026-01-28');
-    // The week from 29 January fits in the longer period only; that from 5 February in none.
+    // The week from 1 February, which the pause moved, fits in the longer period only; that from 8 February in none.
     expect((await balanceAt('2026-02-10')) - before).toBe(5);
     expect((await balanceAt('2026-03-01')) - before).toBe(5);
   });

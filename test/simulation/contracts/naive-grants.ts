@@ -5,7 +5,7 @@ import { lifeOf, type Lived } from './naive-life.ts';
 
 /**
  * What the grants of a contract give, in money: for each period of a grant that ends within the contract and does not
- * begin in a pause. `known` tells the periods as they are known at an instant.
+ * begin in a pause (money 5.4, billing 12.4). `known` tells the periods as they are known at an instant.
  */
 export function grantedBlocks(
   contract: Contract,
@@ -24,18 +24,24 @@ export function grantedBlocks(
   );
 }
 
-/** When the credits of a grant are given, up to an instant. */
+/** When the credits of a grant are given, up to an instant. The time of pauses does not count, but on a calendar. */
 export function grantTimes(contract: Contract, { every }: Grant, until: number): number[] {
-  const { zone, start } = contract;
+  const { zone, start, cycle, pauses } = contract;
   if (every === null) return [start];
-  const clock = clockAt(zone, start);
-  const ends = (k: number) => boundary(clock, every.unit, every.count, k + 1);
+  let clock = clockAt(zone, start);
   const times: number[] = [];
-  for (let k = 0; ; k += 1) {
-    const at = boundary(clock, every.unit, every.count, k);
+  for (let k = 0, at = start; ; k += 1) {
+    let end = boundary(clock, every.unit, every.count, k + 1);
+    for (const pause of cycle === 'anniversary' ? pauses : [])
+      if (at <= pause.start && pause.start <= end) {
+        end += pause.end - pause.start;
+        clock = clockAt(zone, end);
+        k = -1;
+      }
     // The last part of a contract gives nothing if it is shorter than a period of the grant.
-    if (at >= until || ends(k) > lifeOf(contract).end) return times;
+    if (at >= until || end > lifeOf(contract).end) return times;
     times.push(at);
+    at = end;
   }
 }
 
