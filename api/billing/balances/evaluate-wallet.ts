@@ -53,7 +53,7 @@ export async function evaluateWallet(
     const ledger = await openLedger(tx, deps, scope, walletId);
     // The balance is read again under the lock; unsettled usage is the one read before.
     const ongoing = decimal(ledger.wallet.credit_balance).minus(pending);
-    await announceOngoing(tx, scope, ledger.wallet, ongoing);
+    await announceOngoing(tx, scope, ledger.wallet, ongoing, ledger.at);
     await writeAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
     await writeFeatureAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
     await topUpIfDue(tx, deps, caller, ledger, ongoing);
@@ -89,17 +89,18 @@ export async function evaluatedWatched(
 }
 
 /**
- * Announces the ongoing credits if they differ from those announced last; before the first announcement, from the
- * settled balance, which other notifications tell (money 17.3.1).
+ * Announces the ongoing credits, at most once a minute, if they differ from those announced last; before the first
+ * announcement, from the settled balance, which other notifications tell (money 4.10, 17.3.1).
  */
 async function announceOngoing(
   tx: Transaction,
   scope: Scope,
   wallet: WalletRow,
   ongoing: Decimal,
+  at: string,
 ): Promise<void> {
   const credits = decimalText(roundToStorage(ongoing));
-  if (!(await noteAnnouncedCredits(tx, scope, wallet.id, credits))) return;
+  if (!(await noteAnnouncedCredits(tx, scope, wallet.id, { credits, at }))) return;
   const snapshot = {
     ...walletSnapshot(wallet),
     real_time_balance: decimalText(roundToStorage(ongoing.times(decimal(wallet.conversion_rate)))),

@@ -147,20 +147,26 @@ const prepaidWallets = (db: Db, scope: Scope, customerIds: readonly string[]): F
      and credits_in_blocks > 0
    order by id`;
 
+/** The shortest time between two announcements of the ongoing credits of a wallet (money 4.10). */
+const ANNOUNCED_EVERY = '1 minute';
+
 /**
  * Notes the ongoing credits as announced. False if these were announced last; before the first announcement, if
- * they are the settled balance. The caller holds the wallet's lock.
+ * they are the settled balance; and if the last announcement is less than a minute old: then a later evaluation
+ * announces what they are by that time. The caller holds the wallet's lock.
  */
 export async function noteAnnouncedCredits(
   tx: Transaction,
   scope: Scope,
   walletId: string,
-  credits: string,
+  { credits, at }: { readonly credits: string; readonly at: string },
 ): Promise<boolean> {
   const moved = await tx`
-    update wallets set announced_ongoing_credits = ${credits}
+    update wallets set announced_ongoing_credits = ${credits}, ongoing_announced_at = ${at}
      where ${inScope(tx, scope)} and id = ${walletId}
-       and coalesce(announced_ongoing_credits, credit_balance) <> ${credits}`;
+       and coalesce(announced_ongoing_credits, credit_balance) <> ${credits}
+       and (ongoing_announced_at is null
+            or ongoing_announced_at <= ${at}::timestamptz - ${ANNOUNCED_EVERY}::interval)`;
   return moved.count > 0;
 }
 

@@ -226,10 +226,16 @@ describe('alerts', () => {
       { wallet: { id: wallet.id, credit_balance: '50', real_time_credit_balance: '15' } },
     ]);
     await debit(wallet, '1');
+    await debit(wallet, '1');
+    api.clock.advance(59_999);
+    await evaluate();
+    expect(await announced()).toHaveLength(1);
+    api.clock.advance(1);
+    await evaluate();
     await evaluate();
     expect(await announced()).toMatchObject([
       { wallet: { real_time_balance: '15' } },
-      { wallet: { credit_balance: '49', real_time_balance: '14' } },
+      { wallet: { credit_balance: '48', real_time_balance: '13' } },
     ]);
     expect(await logsOf(wallet, 'low_ongoing_balance')).toEqual(['warning']);
     expect(await logsOf(wallet)).toEqual([]);
