@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { roundToCurrency } from '../currency.ts';
 import { invalidField } from '../errors.ts';
 import { decimal, sum, type Decimal } from '../money.ts';
 import { epochMs } from '../time/instant.ts';
@@ -86,14 +87,25 @@ function isCooling(config: AutoTopUp, last: string | null, at: string): boolean 
   return epochMs(at) - epochMs(last) < (config.cooldown_ms ?? fallback);
 }
 
+/** Whether an invoice can ask for the credits: they are worth at least one minor unit of the currency. */
+export const canBeInvoiced = (
+  { currency, topup_conversion_rate: rate }: Pick<Wallet, 'currency' | 'topup_conversion_rate'>,
+  credits: Decimal,
+): boolean => roundToCurrency(credits.times(decimal(rate)), currency).gt(0);
+
 /** Refuses a configuration that could never top up (money 3.2, 2.11.2). */
 export function validateAutoTopUp(
   wallet: Pick<Wallet, 'currency' | 'topup_conversion_rate'>,
-  config: Pick<AutoTopUp, 'threshold' | 'amount'>,
+  config: Pick<AutoTopUp, 'threshold' | 'amount' | 'invoicing'>,
   limits: TopUpConfig,
 ): void {
   const amount = decimal(config.amount);
   if (amount.lte(0)) throw invalidField('auto_topup.amount', 'must be above 0');
+  if (config.invoicing && !canBeInvoiced(wallet, amount))
+    throw invalidField(
+      'auto_topup.amount',
+      `must be worth at least one minor unit of ${wallet.currency}`,
+    );
   if (decimal(config.threshold).lt(0)) {
     throw invalidField('auto_topup.threshold', 'must not be negative');
   }

@@ -1,5 +1,5 @@
 import { decimal, roundToStorage, type Decimal } from '../../../domain/money.ts';
-import { decideAutoTopUp } from '../../../domain/wallet/auto-top-up.ts';
+import { canBeInvoiced, decideAutoTopUp } from '../../../domain/wallet/auto-top-up.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { creditWallet } from '../../../domain/wallet/wallet.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -25,8 +25,10 @@ export async function topUpIfDue(
   const { wallet, blocks, at } = ledger;
   const { auto_topup } = wallet;
   if (auto_topup === null || !auto_topup.enabled) return;
-  const history = await topUpHistory(tx, caller.scope, wallet.id);
   const credits = decimal(auto_topup.amount);
+  // Stored before this was refused: it must fail neither the command that moved the wallet nor the job.
+  if (auto_topup.invoicing && !canBeInvoiced(wallet, credits)) return;
+  const history = await topUpHistory(tx, caller.scope, wallet.id);
   const amount = roundToStorage(credits.times(decimal(wallet.topup_conversion_rate)));
   const off_session =
     auto_topup.invoicing &&

@@ -1,0 +1,100 @@
+import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+
+/** A record that a job cannot process holds up no other record of its environment. */
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+
+const day = (text: string) => `${text}T00:00:00.000Z`;
+async function ok(path: string, body: object = {}): Promise<any> {
+  const answer = await world.api.post(`/v1${path}`, body);
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+const balanceOf = async ({ id }: { id: string }) =>
+  (await world.api.get(`/v1/customers/${id}/wallets`)).body[0].credit_balance;
+
+test('credits of other subscriptions are given', async () => {
+  world.api.clock.set(day('2026-01-01'));
+  const { catalog } = world;
+  const plan = await catalog.plan();
+  await catalog.fixed(plan, '10');
+  await ok('/creditgrants', {
+    ...{ name: 'Credits', scope: 'PLAN', plan_id: plan.id, credits: '100', cadence: 'RECURRING' },
+    ...{ period: 'MONTHLY', period_count: 1, expiration_type: 'NEVER' },
+  });
+  const customers = [await catalog.customer(), await catalog.customer(), await catalog.customer()];
+  const made = [];
+  for (const customer of customers)
+    made.push(await catalog.subscribe(customer, plan, { start_date: day('2026-01-01') }));
+  const [first] = made.map(({ id }) => id).sort();
+  await world.api.pool`update credit_grants set period = null where subscription_id = ${first!}`;
+  world.api.clock.set(day('2026-02-01'));
+  expect(await world.run('apply-credit-grants')).toMatchObject({ applied: 2, failed: 1 });
+  expect((await Promise.all(customers.map(balanceOf))).sort()).toEqual(['100', '200', '200']);
+  await world.api.pool`update credit_grants set period = 'MONTHLY' where period is null`;
+  expect(await world.run('apply-credit-grants')).toMatchObject({ applied: 1, failed: 0 });
+});
+
+describe('automatic top-ups', () => {
+  const auto = { enabled: true, invoicing: true, threshold: '10', amount: '1' };
+  const terms = { currency: 'jpy', conversion_rate: '0.3', initial_credits_to_load: '20' };
+  const debit = (wallet: { id: string }, credits: string, key: string) =>
+    world.api.post(`/v1/wallets/${wallet.id}/debit`, {
+      ...{ credits, transaction_reason: 'MANUAL_BALANCE_DEBIT' },
+      idempotency_key: `${key} ${wallet.id}`,
+    });
+
+  test.each`
+    currency | rate        | amount | status
+    ${'jpy'} | ${'0.3'}    | ${'1'} | ${400}
+    ${'jpy'} | ${'0.3'}    | ${'2'} | ${200}
+    ${'kwd'} | ${'0.0004'} | ${'1'} | ${400}
+    ${'kwd'} | ${'0.0005'} | ${'1'} | ${200}
+  `(
+    'an invoice needs a minor unit: $amount credits at $rate $currency: $status',
+    async ({ currency, rate, amount, status }) => {
+      const customer = await world.catalog.customer();
+      const of = { ...terms, currency, conversion_rate: rate };
+      const body = { customer_id: customer.id, ...of, auto_topup: { ...auto, amount } };
+      const answer = await world.api.post('/v1/wallets', body);
+      expect(answer.status).toBe(status);
+      if (status === 400) expect(answer.body.details[0].path).toBe('auto_topup.amount');
+      const direct = { ...body, auto_topup: { ...auto, amount, invoicing: false } };
+      if (status === 400) expect((await world.api.post('/v1/wallets', direct)).status).toBe(200);
+    },
+  );
+
+  /** A wallet with 5 credits and an automatic top-up that was stored without the checks of today. */
+  async function walletWith(more: object) {
+    const customer = await world.catalog.customer();
+    const body = { customer_id: customer.id, ...terms, initial_credits_to_load: '5' };
+    const wallet = await ok('/wallets', body);
+    const stored = { ...auto, amount: '100', cooldown_ms: null, ...more };
+    await world.api.pool`
+      update wallets set auto_topup = ${world.api.pool.json(stored)} where id = ${wallet.id}`;
+    return wallet;
+  }
+  const invoicesOf = async ({ customer_id }: { customer_id: string }) =>
+    (await ok('/invoices/search', { customer_id })).items;
+
+  test('one that is worth less than a minor unit is not invoiced, and refuses no debit', async () => {
+    const wallet = await walletWith({ amount: '1' });
+    expect((await debit(wallet, '1', 'first')).status).toBe(200);
+    expect(await invoicesOf(wallet)).toEqual([]);
+  });
+
+  test('one that cannot be read leaves the others theirs', async () => {
+    const wallets = [await walletWith({}), await walletWith({})];
+    const [bad, good] = wallets.sort((left, right) => (left.id < right.id ? -1 : 1));
+    await world.api.pool`
+      update wallets set auto_topup = auto_topup || '{"amount": "none"}' where id = ${bad.id}`;
+    expect(await world.run('evaluate-wallets')).toMatchObject({ failed: 1 });
+    expect(await invoicesOf(good)).toMatchObject([
+      { billing_reason: 'WALLET_AUTO_TOPUP', total: '30' },
+    ]);
+    await world.api.pool`update wallets set auto_topup = null where id = ${bad.id}`;
+  });
+});
