@@ -1,8 +1,7 @@
 import { invalidOperation } from '../../../domain/errors.ts';
-import { associationWindow } from '../../../domain/invoicing/coupon-association.ts';
 import { moveSubscription } from '../../../domain/states/subscription.ts';
 import { validateDates } from '../../../domain/subscription/create-rules.ts';
-import { scheduleAfterTrial, trialWithin } from '../../../domain/subscription/schedule.ts';
+import { trialWithin } from '../../../domain/subscription/schedule.ts';
 import { trialFrom } from '../../../domain/subscription/trial.ts';
 import { billingAnchor } from '../../../domain/time/billing-anchor.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
@@ -13,10 +12,6 @@ import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { ActivateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import {
-  findCouponAssociationsOf,
-  updateCouponAssociationRow,
-} from '../../catalog/coupons/repository.ts';
 import { findTaxAssociationsOf, updateTaxAssociationRow } from '../../catalog/taxes/repository.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -32,6 +27,7 @@ import { applyGrants } from '../grants/apply-grants.ts';
 import { customerOf, runningPeriod } from './create-subscription.ts';
 import { isOpeningCharged } from './collect-opening.ts';
 import { moveGrants } from './credit-grants.ts';
+import { moveCoupons } from './move-coupons.ts';
 import { movedAddons, writeMovedAddons } from './move-addons.ts';
 import { assertNoCheckout } from './no-checkout.ts';
 import { opened, openingInvoice, writeOpening } from './opening-invoice.ts';
@@ -145,16 +141,7 @@ async function moveTerms(
 ): Promise<void> {
   const { scope } = caller;
   const { id, start_date } = draft;
-  for (const association of await findCouponAssociationsOf(tx, scope, [id])) {
-    if (association.start_date !== start_date) continue;
-    const windowOn = (subscription: SubscriptionRow, end: string | null) =>
-      associationWindow(association.coupon!, paidFrom(subscription), subscription.start_date, end);
-    const isOwnEnd = association.end_date !== windowOn(draft, null).end_date;
-    await updateCouponAssociationRow(tx, scope, association.id, {
-      ...windowOn(begun, isOwnEnd ? association.end_date : null),
-      ...changed(deps, caller),
-    });
-  }
+  await moveCoupons(tx, deps, caller, draft, begun);
   await moveGrants(tx, deps, caller, draft, begun);
   for (const tax of await findTaxAssociationsOf(tx, scope, 'subscription', [id]))
     if (tax.start_date === start_date)
@@ -163,9 +150,3 @@ async function moveTerms(
         ...changed(deps, caller),
       });
 }
-
-/** A trial is never billed, so it uses no periods of a repeated coupon. */
-const paidFrom = (subscription: SubscriptionRow): BillingSchedule =>
-  subscription.trial_end === null
-    ? subscription
-    : scheduleAfterTrial(subscription, subscription.trial_end);

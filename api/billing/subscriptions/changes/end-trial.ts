@@ -23,6 +23,7 @@ import {
   lockSubscription,
 } from '../../records/subscription-repository.ts';
 import { moveGrants } from '../credit-grants.ts';
+import { moveCoupons } from '../move-coupons.ts';
 import { movedAddons, withMovedEnds, writeMovedAddons } from '../move-addons.ts';
 import { planAdvance } from '../plan-advance.ts';
 import { caughtUp } from './catch-up.ts';
@@ -78,6 +79,7 @@ export async function executeTrialEnd(
       });
       const addons = await movedAddons(tx, caller.scope, subscription, next);
       await writeMovedAddons(tx, deps, caller, next, addons);
+      await moveCoupons(tx, deps, caller, subscription, next);
       await moveGrants(tx, deps, caller, subscription, next);
       await applyGrants(tx, deps, caller, next, { at, refusal: 'store' });
       return { id };
