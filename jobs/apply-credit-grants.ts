@@ -18,7 +18,7 @@ const PAGE_SUBSCRIPTIONS = 200;
 /**
  * Adds the credits of grants whose period has begun, including missed periods (money 5.3.5, 5.3.6).
  * Environments take turns. The reason of a failure is stored with the application, which is retried later.
- * A subscription that fails otherwise leaves the others theirs.
+ * Any other failure of a subscription does not stop the others.
  */
 export const applyCreditGrants: Job<BillingDeps> = {
   name: 'apply-credit-grants',

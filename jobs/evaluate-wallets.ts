@@ -14,8 +14,8 @@ const PAGE_WALLETS = 100;
 
 /**
  * Evaluates the balance of every wallet with alert levels or an automatic top-up, because usage lowers the
- * balance without a command (api 44, money 3.12). Environments take turns. A wallet that fails leaves the others
- * theirs.
+ * balance without a command (api 44, money 3.12). Environments take turns. A wallet that fails does not stop the
+ * others.
  */
 export const evaluateWallets: Job<BillingDeps> = {
   name: 'evaluate-wallets',

@@ -190,7 +190,7 @@ export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly committed_usage: readonly CommittedUsage[];
   /** The grouped subscriptions whose rows are on the invoice. */
   readonly grouped_subscription_ids: readonly string[];
-  /** The addon whose rows alone are on the invoice; null for every other invoice. */
+  /** The addon whose rows alone are on the invoice of a closed period; null for every other invoice. */
   readonly addon_association_id: string | null;
 };
 

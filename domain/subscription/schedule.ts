@@ -1,6 +1,6 @@
 import { anchorAfterTrial } from '../time/billing-anchor.ts';
 import { billingPeriods, periodContaining, type BillingSchedule } from '../time/billing-periods.ts';
-import { earlierOf, intersection, type Instant, type Period } from '../time/instant.ts';
+import { earlierOf, intersection, laterOf, type Instant, type Period } from '../time/instant.ts';
 
 /** What a subscription had before one of its plan changes (billing 14.2). */
 export interface EarlierPlan {
@@ -93,6 +93,21 @@ export function paidPeriodAt(subscription: ScheduledSubscription, at: Instant): 
     longerPeriodAt(subscription, at) ?? periodContaining(paidSchedule(subscription, at), at);
   const restart = restartsOf(subscription).find(({ until }) => until > at);
   return period && { start: period.start, end: earlierOf(period.end, restart?.until ?? null) };
+}
+
+/** The paid billing periods before the running one that end after an instant, oldest first, not cut by it. */
+export function closedPeriods(subscription: ScheduledSubscription, after: Instant): Period[] {
+  const { trial_end, current_period_start: until } = subscription;
+  const periods: Period[] = [];
+  let at = trial_end === null ? after : laterOf(after, trial_end);
+  while (at < until) {
+    const period = paidPeriodAt(subscription, at);
+    if (period === null) break;
+    const end = earlierOf(period.end, until);
+    periods.push({ start: period.start, end });
+    at = end;
+  }
+  return periods;
 }
 
 /** A period that pauses made longer ends with the anchor that they moved (billing 12.4); null for any other. */

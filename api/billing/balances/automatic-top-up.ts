@@ -26,7 +26,7 @@ export async function topUpIfDue(
   const { auto_topup } = wallet;
   if (auto_topup === null || !auto_topup.enabled) return;
   const credits = decimal(auto_topup.amount);
-  // Stored before this was refused: it must fail neither the command that moved the wallet nor the job.
+  // A configuration that is older than this rule must not fail the command that moves the wallet, or the job.
   if (auto_topup.invoicing && !canBeInvoiced(wallet, credits)) return;
   const history = await topUpHistory(tx, caller.scope, wallet.id);
   const amount = roundToStorage(credits.times(decimal(wallet.topup_conversion_rate)));

@@ -26,7 +26,7 @@ export interface InvoiceTarget {
    * End of the grace, after which the job may finalize the invoice; null means the job does not finalize it.
    */
   readonly finalize_after: string | null;
-  /** The invoice has the rows of this addon only: it began in the period, which was closed before. Absent: all rows. */
+  /** The addon whose rows alone are on the invoice; absent: the rows of all lines. */
   readonly addon?: InvoicedAddon | null;
   /** Grouped subscriptions whose rows are on the invoice. Absent: not looked up yet. */
   readonly grouped?: readonly InvoiceTarget[];

@@ -46,7 +46,7 @@ function linesOf(
   return lines.filter((line) => line.addon_association_id === addon.association_id);
 }
 
-/** Without prorations an addon pays advances from the period on that follows its start (billing 5.2). */
+/** Without prorations the first advance of an addon is that of the period after its start (billing 5.2). */
 const isAdvanceBeforeNextPeriod = (
   { addon, period, proration_behavior }: InvoiceTarget,
   line: BilledLine,

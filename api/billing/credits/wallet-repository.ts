@@ -151,9 +151,9 @@ const prepaidWallets = (db: Db, scope: Scope, customerIds: readonly string[]): F
 const ANNOUNCED_EVERY = '1 minute';
 
 /**
- * Notes the ongoing credits as announced. False if these were announced last; before the first announcement, if
- * they are the settled balance; and if the last announcement is less than a minute old: then a later evaluation
- * announces what they are by that time. The caller holds the wallet's lock.
+ * Notes the ongoing credits as announced. False if they were announced last, or are the settled balance and nothing
+ * was announced yet. Also false if the last announcement is less than a minute old; a later evaluation then
+ * announces the credits of that time. The caller holds the wallet's lock.
  */
 export async function noteAnnouncedCredits(
   tx: Transaction,

@@ -1,5 +1,4 @@
 import type { EarlierApplication } from '../../../domain/invoicing/coupon-association.ts';
-import type { Period } from '../../../domain/time/instant.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { columnList } from '../../../postgres/parameters.ts';
 import {
@@ -144,28 +143,6 @@ export async function findInvoicesOfPeriods(
        and t.period_end = i.period_end and t.billing_reason = i.billing_reason
      where ${inScope(db, scope, 'i')} and i.revision = 0 and i.invoice_status <> 'VOIDED'`;
   return new Map(rows.map((row) => [row.subscription_id!, row]));
-}
-
-/**
- * The closed billing periods of a subscription that end after `from` and by `until`, oldest first. The invoice of its
- * period, also an empty or voided one, shows how long it was.
- */
-export async function closedPeriodsFrom(
-  db: Db,
-  scope: Scope,
-  subscriptionId: string,
-  from: string,
-  until: string,
-): Promise<Period[]> {
-  return await db<Period[]>`
-    select period_start as start, period_end as "end"
-      from invoices
-     where ${inScope(db, scope)}
-       and subscription_id = ${subscriptionId}
-       and billing_reason in ('SUBSCRIPTION_CYCLE', 'PRORATION')
-       and period_end > ${from} and period_end <= ${until} and period_start < period_end
-     group by period_start, period_end
-     order by period_start`;
 }
 
 /** The newest living invoice of a subscription; null before the first. */

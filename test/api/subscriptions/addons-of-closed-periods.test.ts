@@ -284,6 +284,39 @@ describe('refused by name', () => {
       400, 'start_date', expect.stringMatching(/has billed usage of the same meter/),
     ]); // prettier-ignore
   });
+
+  test('more than 120 closed periods', async () => {
+    const { catalog, api } = world;
+    const daily = { billing_period: 'DAILY' };
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '1', daily);
+    const customer = await catalog.customer();
+    const start_date = day('2026-01-01');
+    const subscription = await catalog.subscribe(customer, plan, { start_date, ...daily });
+    const addon = await make('/addons', { name: 'Daily', lookup_key: `closed${(packs += 1)}` });
+    await catalog.fixed(addon, '2', { entity_type: 'ADDON', ...daily });
+    api.clock.set(day('2026-05-02'));
+    const bought = { customer, subscription, calls: plan };
+    expect(await refusal(attach(bought, addon, { start_date }))).toEqual([
+      400, 'start_date', expect.stringContaining('must not be before 2026-01-02T00:00:00.000Z'),
+    ]); // prettier-ignore
+    expect((await attach(bought, addon, { start_date: day('2026-01-02') })).status).toBe(200);
+    const { pagination } = (await api.post('/v1/invoices/search', { subscription_id: subscription.id })).body; // prettier-ignore
+    expect(pagination.total).toBe(122 + 121);
+  });
+
+  test('not usage of a line that had ended before the addon starts', async () => {
+    const bought = await subscribedInJanuary();
+    const { addon, meter } = await pack();
+    await used(bought, meter);
+    await attach(bought, addon, { cadence: 'onetime' });
+    const before = await invoicesOf(bought.subscription);
+    expect((await attach(bought, addon, { start_date: day('2026-02-01') })).status).toBe(200);
+    expect((await added(bought, before)).map(rowsOf)).toEqual([
+      ['Advance 31 02-01..03-01', 'Arrear 6.2 02-01..03-01', 'Setup 5 02-01..02-01', 'Images 8 02-01..03-01'],
+      ['Advance 31 03-01..04-01'],
+    ]); // prettier-ignore
+  });
 });
 
 test('credits that the addon grants are caught up, once for each month', async () => {
@@ -299,11 +332,13 @@ test('credits that the addon grants are caught up, once for each month', async (
 });
 
 describe('an addon that is attached late is charged like one that is attached at its start', () => {
-  /** The rows of the addon in all invoices until 1 April, if it is attached on `attached`. */
+  type Step = readonly [at: string, make: (subscription: { id: string }) => Promise<unknown>];
+
+  /** The rows of the addon in all invoices until 3 April, if it is attached on `attached` with the start 6 January. */
   async function rowsIfAttached(
     attached: string,
-    how: { more?: object; add?: object; isPaused?: boolean },
-  ) {
+    how: { more?: object; add?: object; steps?: readonly Step[] },
+  ): Promise<any[]> {
     const { catalog, api } = world;
     api.clock.set(day('2026-01-01'));
     const plan = await catalog.plan();
@@ -318,41 +353,88 @@ describe('an addon that is attached late is charged like one that is attached at
     });
     const bought = { customer, subscription, calls: meter };
     await used(bought, meter);
-    const steps: [string, () => Promise<unknown>][] = [
-      [attached, async () => expect((await attach(bought, addon, { start_date: day('2026-01-06'), ...how.add })).status).toBe(200)],
-      ...(how.isPaused === true
-        ? ([
-            ['2026-01-11', () => make(`/subscriptions/${subscription.id}/pause`, {})],
-            ['2026-01-21', () => make(`/subscriptions/${subscription.id}/resume`, {})],
-          ] as [string, () => Promise<unknown>][])
-        : []),
-    ]; // prettier-ignore
+    const attachment: Step = [
+      attached,
+      async () => {
+        const add = { start_date: day('2026-01-06'), ...how.add };
+        expect((await attach(bought, addon, add)).status).toBe(200);
+      },
+    ];
+    const steps = [attachment, ...(how.steps ?? [])];
     for (const [at, step] of steps.toSorted(([left], [right]) => left.localeCompare(right))) {
       api.clock.set(day(at));
       await world.close();
-      await step();
+      await step(subscription);
     }
     for (const at of ['2026-04-01', '2026-04-02', '2026-04-03']) {
       api.clock.set(day(at));
       await world.close();
     }
-    const all = await invoicesOf(subscription);
-    const rows = all.flatMap(rowsOf).filter((row) => !/^Base/.test(row));
-    // A pause that is over has made the period longer before the addon is attached: only its end differs.
-    return rows.map((row) => row.split('..')[0]).toSorted();
+    const all = (await invoicesOf(subscription)).filter((row) => row.invoice_status !== 'VOIDED');
+    return all.flatMap((row) => row.line_items).filter((row) => row.display_name !== 'Base');
   }
+
+  const pause: Step = ['2026-01-11', ({ id }) => make(`/subscriptions/${id}/pause`, {})];
+  const pauseAtEnd: Step = [
+    '2026-01-12',
+    ({ id }) => make(`/subscriptions/${id}/pause`, { pause_mode: 'period_end' }),
+  ];
+  const lateResumption: Step = [
+    '2026-02-16',
+    ({ id }) => make(`/subscriptions/${id}/resume`, { resume_mode: 'immediate' }),
+  ];
+  const resumption: Step = ['2026-01-21', ({ id }) => make(`/subscriptions/${id}/resume`, {})];
 
   test.each([
     ['on an anniversary', {}],
     ['on the calendar', { more: { billing_cycle: 'calendar', start_date: day('2026-01-03') } }],
     ['without prorations', { add: { proration_behavior: 'none' } }],
     ['for one period', { add: { cadence: 'onetime' } }],
-    ['with a pause', { isPaused: true }],
+    ['with a pause', { steps: [pause, resumption] }],
+    ['with a pause from the end of a period', { steps: [pauseAtEnd, lateResumption] }],
     ['with a fixed end of the subscription', { more: { end_date: day('2026-03-21') } }],
     ['in periods of two months', { more: { billing_period_count: 2, include_price_ids: [] } }],
   ])('%s', async (_, how) => {
-    const early = await rowsIfAttached('2026-01-06', how);
+    // A pause that is over has made the period longer before the addon is attached: only its end differs.
+    const shown = (rows: any[]) =>
+      rows.map((row) => `${row.display_name} ${row.amount} ${row.period_start}`).toSorted();
+    const early = shown(await rowsIfAttached('2026-01-06', how));
     expect(early.length).toBeGreaterThan(2);
-    expect(await rowsIfAttached('2026-03-15', how)).toEqual(early);
+    expect(shown(await rowsIfAttached('2026-03-15', how))).toEqual(early);
+  });
+
+  test('after a plan change that restarted the period, whose longer invoice was voided', async () => {
+    const { catalog } = world;
+    const target = await catalog.plan();
+    await catalog.fixed(target, '500', { display_name: 'Base' });
+    const voided: Step = [
+      '2026-02-05',
+      async ({ id }) => {
+        const { customer_id } = (await world.api.get(`/v1/subscriptions/${id}`)).body;
+        const of = { customer_id, subscription_id: id, currency: 'usd' };
+        const draft = await make('/invoices', { ...of, invoice_type: 'SUBSCRIPTION' });
+        await make(`/invoices/${draft.id}/void`, {});
+      },
+    ];
+    const restart: Step = [
+      '2026-02-11',
+      ({ id }) =>
+        make(`/subscriptions/${id}/change/v2/execute`, {
+          target_plan_id: target.id,
+          proration_behavior: 'create_prorations',
+          billing_period_behaviour: 'anchor_at_effect',
+        }),
+    ];
+    const how = { steps: [voided, restart] };
+    // Attached early, the addon pays February whole and gets the rest of it back at the plan change.
+    const totals = (rows: any[]) => {
+      const total: Record<string, number> = {};
+      for (const { display_name, amount } of rows)
+        total[display_name] = Math.round(((total[display_name] ?? 0) + Number(amount)) * 100) / 100;
+      return total;
+    };
+    const early = totals(await rowsIfAttached('2026-01-06', how));
+    expect(early).toMatchObject({ Images: 28, Setup: 5 });
+    expect(totals(await rowsIfAttached('2026-03-15', how))).toEqual(early);
   });
 });

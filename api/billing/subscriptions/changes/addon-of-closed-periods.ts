@@ -1,5 +1,7 @@
 import { invalidField } from '../../../../domain/errors.ts';
-import type { ProrationBehavior } from '../../../../domain/pricing/proration.ts';
+import { closedPeriods } from '../../../../domain/subscription/schedule.ts';
+import { serviceWindow } from '../../../../domain/time/charge-cells.ts';
+import type { Period } from '../../../../domain/time/instant.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import type { Scope, Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
@@ -8,7 +10,6 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { insertPriceAgain } from '../../../catalog/prices/repository.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
-import type { BilledLine } from '../../computing/billing-sources.ts';
 import {
   buildPlanned,
   planInvoices,
@@ -19,11 +20,14 @@ import { addonTarget } from '../../computing/targets.ts';
 import { invoiceEvent } from '../../computing/write-invoices.ts';
 import { insertInvoiceLines } from '../../records/invoice-line-repository.ts';
 import { insertInvoices } from '../../records/invoice-repository.ts';
-import { closedPeriodsFrom } from '../../records/subscription-invoice-repository.ts';
 import { changeSubscription, lineItemsOf } from '../../records/subscription-repository.ts';
+import type { NewAddon } from '../addons.ts';
 import { planAttachment, writeAttachment, type Attachment, type AttachRequest } from './addons.ts';
 import { refuseUnchangeable } from './line-item-change.ts';
 import { rolledBack } from './rolled-back.ts';
+
+/** Closed periods that one request bills, in one transaction: ten years of months. */
+const PERIODS_MAX = 120;
 
 /** An addon that starts in a closed period, with its invoices of the closed periods. Nothing is stored yet. */
 export interface BilledAttachment {
@@ -41,8 +45,9 @@ export interface ClosedPeriodDraft {
 /**
  * Plans an addon that starts before the running period, and computes one invoice with its rows for each period that is
  * closed since (billing 15.1, 1.6). Null if it starts in the running period or later. Its usage is read outside of
- * any transaction. 400 for what the closed periods are final about: the commitment of the subscription, usage
- * that another line has billed, and a grouped subscription, which has no invoices of its own.
+ * any transaction. 400 if the addon has usage that the closed periods have settled, by the commitment of the
+ * subscription or by another line, for a grouped subscription, which has no invoices of its own, and for more than
+ * 120 closed periods.
  */
 export async function billedAttachment(
   deps: BillingDeps,
@@ -57,13 +62,13 @@ export async function billedAttachment(
   const computing = { at, user_id: caller.user_id };
   const { attachment, planned } = await rolledBack(deps, async (tx) => {
     const attachment = await planAttachment(tx, deps, caller, subscription, request, at);
-    await refuseSettledUsage(tx, caller.scope, subscription, attachment.addon.lines);
+    await refuseSettledPeriods(tx, caller.scope, subscription, attachment.addon);
     await writeAttachment(tx, attachment.addon);
+    const addon = { association_id: attachment.addon.association.id, attached_at: at };
     const behavior = request.proration_behavior ?? subscription.proration_behavior;
-    const targets = await targetsOf(tx, deps, caller.scope, subscription, {
-      ...{ association_id: attachment.addon.association.id, attached_at: at },
-      ...{ start_date, behavior },
-    });
+    const targets = limited(closedPeriods(subscription, start_date)).map((period) =>
+      addonTarget(subscription, addon, period, behavior, deps.settings),
+    );
     const invoices =
       targets.length === 0 ? [] : await planInvoices(tx, caller.scope, targets, computing);
     return { attachment, planned: invoices };
@@ -71,23 +76,13 @@ export async function billedAttachment(
   return { attachment, invoices: await withSequence(deps, subscription, planned, computing) };
 }
 
-async function targetsOf(
-  tx: Transaction,
-  { settings }: BillingDeps,
-  scope: Scope,
-  subscription: SubscriptionRow,
-  addon: {
-    readonly association_id: string;
-    readonly attached_at: string;
-    readonly start_date: string;
-    readonly behavior: ProrationBehavior;
-  },
-) {
-  const { current_period_start: until } = subscription;
-  const periods = await closedPeriodsFrom(tx, scope, subscription.id, addon.start_date, until);
-  return periods.map((period) =>
-    addonTarget(subscription, addon, period, addon.behavior, settings),
-  );
+function limited(periods: readonly Period[]): readonly Period[] {
+  if (periods.length > PERIODS_MAX)
+    throw invalidField(
+      'start_date',
+      `must not be before ${periods.at(-PERIODS_MAX)!.start}: at most ${PERIODS_MAX} closed periods are billed at once`,
+    );
+  return periods;
 }
 
 /** The invoices that have rows, numbered after the last one of the subscription. */
@@ -110,32 +105,32 @@ async function withSequence(
     });
 }
 
-async function refuseSettledUsage(
+async function refuseSettledPeriods(
   tx: Transaction,
   scope: Scope,
   subscription: SubscriptionRow,
-  lines: readonly BilledLine[],
+  { association, lines }: NewAddon,
 ): Promise<void> {
-  const earliest = `must not be before the running period, which began at ${subscription.current_period_start}`;
-  if (subscription.merges_from !== null)
-    throw invalidField(
+  const { current_period_start: until } = subscription;
+  const refused = (reason: string) =>
+    invalidField(
       'start_date',
-      `${earliest}: the invoices of a grouped subscription are its parent's`,
+      `must not be before the running period, which began at ${until}: ${reason}`,
     );
+  if (subscription.merges_from !== null)
+    throw refused('the rows of a grouped subscription are on the invoices of its parent');
   const meters = new Set(lines.flatMap(({ meter_id }) => meter_id ?? []));
   if (meters.size === 0) return;
   if (subscription.commitment_amount !== null)
-    throw invalidField(
-      'start_date',
-      `${earliest}: the commitment of the closed periods is settled, and the addon bills usage`,
-    );
+    throw refused('the commitment of the closed periods is settled, and the addon has usage');
   const others = await lineItemsOf(tx, scope, [subscription.id]);
-  const billed = others.find(({ meter_id }) => meter_id !== null && meters.has(meter_id));
-  if (billed !== undefined)
-    throw invalidField(
-      'start_date',
-      `${earliest}: line item ${billed.id} has billed usage of the same meter`,
-    );
+  const closed = { start: association.start_date, end: until };
+  const settled = others.find(
+    (line) =>
+      line.meter_id !== null && meters.has(line.meter_id) && serviceWindow(closed, line) !== null,
+  );
+  if (settled !== undefined)
+    throw refused(`line item ${settled.id} has billed usage of the same meter`);
 }
 
 /**

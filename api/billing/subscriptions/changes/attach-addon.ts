@@ -71,7 +71,7 @@ export async function attach(
   if ((request.start_date ?? at) < current_period_start)
     throw invalidField(
       'start_date',
-      `must not be before the running period, which began at ${current_period_start}, with a checkout session`,
+      `must not be before the running period, which began at ${current_period_start}, if a checkout session pays for the addon`,
     );
   const { addon, change } = await planAttachment(tx, deps, caller, subscription, request, at);
   await writeAttachment(tx, addon);
