@@ -4,11 +4,9 @@ import {
   dueCollections,
   pendingCancellations,
   scopesToCollect,
-  updateCollection,
 } from '../api/billing/records/collection-repository.ts';
-import { cancelSubscription } from '../api/billing/subscriptions/changes/cancel-subscription.ts';
+import { cancelUncollected } from '../api/billing/subscriptions/changes/cancel-uncollected.ts';
 import type { BillingDeps } from '../api/deps.ts';
-import { BillingError } from '../domain/errors.ts';
 import type { Scope } from '../postgres/client.ts';
 import { billingRunOf } from './billing-run.ts';
 import type { Job, JobRun } from './job.ts';
@@ -59,31 +57,8 @@ function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Tu
       }),
     );
     if (due.length > 0) return true;
-    totals.cancelled += await cancelPending(deps, scope, run);
+    for (const row of await pendingCancellations(deps.pool, scope, run, PAGE))
+      if (await cancelUncollected(deps, billing, row)) totals.cancelled += 1;
     return false;
   };
-}
-
-/**
- * Cancels subscriptions whose last charge failed. The mark is removed after the cancellation: a killed run is
- * repeated, and a subscription that cannot be cancelled any more keeps no mark.
- */
-async function cancelPending(deps: BillingDeps, scope: Scope, run: JobRun): Promise<number> {
-  let cancelled = 0;
-  for (const row of await pendingCancellations(deps.pool, scope, run, PAGE)) {
-    try {
-      await cancelSubscription(deps, { scope, user_id: '' }, row.subscription_id, {
-        cancellation_type: 'immediate',
-        reason: 'The last charge of an invoice failed.',
-      });
-      cancelled += 1;
-    } catch (error) {
-      if (!(error instanceof BillingError)) throw error;
-      deps.log.warn({ err: error, subscription_id: row.subscription_id }, 'not cancelled');
-    }
-    await deps.pool.begin((tx) =>
-      updateCollection(tx, scope, row.invoice_id, { pending_action: null, updated_at: run.at }),
-    );
-  }
-  return cancelled;
 }

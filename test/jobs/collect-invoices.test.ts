@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { eventually } from '../support/metering-world.ts';
 import { payOffline } from '../support/payments.ts';
 
 let world: BillingWorld;
@@ -26,7 +27,20 @@ const chargesOf = async (invoice: { id: string }) =>
   await world.api.pool<{ state: string; amount: string }[]>`
     select t.state, t.amount from test_gateway_payments t join payments p on p.id = t.reference
      where p.destination_id = ${invoice.id} order by t.created_at, t.id`;
+const outcomeOf = (paymentId: string, outcome: string) =>
+  world.api.post(`/v1/test-gateway/payments/${paymentId}/outcome`, { outcome });
 const configure = (value: object) => world.api.put('/v1/settings/payment_retry_config', { value });
+
+/** A credit note over the whole invoice. */
+async function credited(invoice_id: string) {
+  const { line_items } = await get(`/invoices/${invoice_id}`);
+  return await world.api.post('/v1/creditnotes', {
+    invoice_id,
+    reason: 'BILLING_ERROR',
+    process_credit_note: true,
+    line_items: [{ invoice_line_item_id: line_items[0].id, amount: '100' }],
+  });
+}
 
 /** A customer with a saved method, and a plan of 100 in advance. */
 async function buyer(outcome: string | null = 'success') {
@@ -286,6 +300,83 @@ describe('retries (money 8.7)', () => {
       attempt_count: 2,
     });
     expect(await world.collect()).toMatchObject({ charged: 0, cancelled: 0, failed: 0 });
+  });
+
+  describe('an invoice that is settled when its subscription is to be cancelled', () => {
+    /** An invoice whose last charge has failed; the job that cancels has not run yet. */
+    async function exhausted() {
+      await configure({ enabled: true, intervals_days: [1], final_action: 'cancel' });
+      const { subscribe } = await buyer('decline');
+      const { body } = await subscribe();
+      const invoice = body.latest_invoice;
+      await save({ id: body.customer_id }, '3ds');
+      world.api.clock.set(day('2026-11-02'));
+      expect(await world.collect()).toMatchObject({ charged: 1, cancelled: 0 });
+      const { last_payment_id } = (await get(`/invoices/${invoice.id}`)).collection;
+      await outcomeOf(last_payment_id, 'decline');
+      const [mark] = await world.api.pool`
+        select pending_action from invoice_collections where invoice_id = ${invoice.id}`;
+      expect(mark).toEqual({ pending_action: 'cancel' });
+      const status = async () => (await get(`/subscriptions/${body.id}`)).subscription_status;
+      const read = () => get(`/invoices/${invoice.id}`);
+      return { subscription: body, invoice, status, read };
+    }
+
+    /** Both commands want the subscription, which a third one holds until both wait, the first one first. */
+    async function inOrder(
+      { subscription }: { subscription: { id: string } },
+      commands: readonly (() => Promise<unknown>)[],
+    ) {
+      const { pool } = world.api;
+      const waiting = async (count: number) =>
+        await eventually(async () => {
+          const rows = await pool`
+            select from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock'`;
+          expect(rows).toHaveLength(count);
+        });
+      const started: Promise<unknown>[] = [];
+      await pool.begin(async (tx) => {
+        await tx`select from subscriptions where id = ${subscription.id} for update`;
+        for (const command of commands) {
+          started.push(command());
+          await waiting(started.length);
+        }
+      });
+      return await Promise.all(started);
+    }
+
+    test('the payment is first: the subscription goes on', async () => {
+      const one = await exhausted();
+      await inOrder(one, [() => payOffline(world.api, one.invoice, '100'), () => world.collect()]);
+      expect(await one.read()).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '100' });
+      expect(await one.status()).toBe('active');
+      expect(await world.collect()).toMatchObject({ cancelled: 0 });
+    });
+
+    test('the cancellation is first: the payment counts, and the subscription has ended', async () => {
+      const one = await exhausted();
+      await inOrder(one, [() => world.collect(), () => payOffline(world.api, one.invoice, '100')]);
+      expect(await one.read()).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '100' });
+      expect(await one.status()).toBe('cancelled');
+    });
+
+    test.each`
+      what                 | change
+      ${'is void'}         | ${(id: string) => world.api.post(`/v1/invoices/${id}/void`)}
+      ${'is paid by hand'} | ${(id: string) => world.api.put(`/v1/invoices/${id}/payment`, { payment_status: 'SUCCEEDED' })}
+      ${'is credited'}     | ${credited}
+    `('an invoice that $what before the job runs cancels nothing', async ({ change }) => {
+      const one = await exhausted();
+      const { status } = await change(one.invoice.id);
+      expect([200, 201]).toContain(status);
+      expect(await world.collect()).toMatchObject({ cancelled: 0 });
+      expect(await one.status()).toBe('active');
+      const { pool } = world.api;
+      expect(
+        await pool`select from invoice_collections where pending_action is not null`,
+      ).toHaveLength(0);
+    });
   });
 
   test('an invoice whose payments were all refunded is not charged again', async () => {

@@ -73,13 +73,15 @@ export interface ReturnedAdvance {
  * Everything that was due before is billed first. A cancellation that takes effect at once writes status, end
  * of the lines, the draft of the final invoice and the credit for advances in one transaction. Usage is read
  * before, and the computation is used only if nothing changed in the meantime. For a later cancellation only
- * the date is stored, and the billing run executes it.
+ * the date is stored, and the billing run executes it. `assertReason` runs under the subscription's lock and throws
+ * if the reason for the cancellation is gone.
  */
 export async function cancelSubscription(
   deps: BillingDeps,
   caller: Caller,
   id: string,
   body: CancelSubscriptionBody,
+  assertReason?: (tx: Transaction) => Promise<void>,
 ): Promise<Cancelled> {
   return await runCommand<Cancelled>(deps, 'subscription', async () => {
     const at = isoTime(deps.clock.now());
@@ -88,7 +90,8 @@ export async function cancelSubscription(
     const subscription = await caughtUp(deps, caller, id);
     const decision = decide(subscription, body, at);
     const final = await finalInvoice(deps, caller, subscription, body, decision, at);
-    return (tx) => write(tx, deps, caller, { subscription, decision, final, body, at });
+    return (tx) =>
+      write(tx, deps, caller, { subscription, decision, final, body, at, assertReason });
   });
 }
 
@@ -144,6 +147,7 @@ interface Decided {
   readonly final: FinalDraft | null;
   readonly body: CancelSubscriptionBody;
   readonly at: string;
+  readonly assertReason: ((tx: Transaction) => Promise<void>) | undefined;
 }
 
 /** Null if the subscription changed while usage was read. */
@@ -151,10 +155,11 @@ async function write(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  { subscription: known, decision, final, body, at }: Decided,
+  { subscription: known, decision, final, body, at, assertReason }: Decided,
 ): Promise<Cancelled | null> {
   const { scope, user_id } = caller;
   const locked = await lockSubscription(tx, scope, known.id);
+  await assertReason?.(tx);
   if (locked.version !== known.version) return null;
   if (!(await lockRunningDrafts(tx, scope, final === null ? [] : [final]))) return null;
   const { takes_effect, ...fields } = decision;
