@@ -1,4 +1,5 @@
 import type { SubscriptionStatus } from '../states/subscription.ts';
+import type { BillingCycle } from '../time/billing-grid.ts';
 import type { PausedTime } from '../time/paused-cells.ts';
 import { epochMs, isoText, isWithin, laterOf, type Instant, type Period } from '../time/instant.ts';
 import type { GrantApplication } from './grant-application.ts';
@@ -53,6 +54,30 @@ export function grantAfterPause<
   }
   if (open.period_end !== first) return null;
   return { ...dates, application: { ...open, period_end: moved } };
+}
+
+/**
+ * The open application of a grant as it will be when it is due, by what is known of the subscription's pause (money
+ * 5.6.4): null for credits that fall into it and are lost, and while the pause has no end.
+ */
+export function applicationOutsidePause<
+  Application extends Pick<GrantApplication, 'scheduled_for' | 'period_start' | 'period_end'>,
+>(
+  grant: RunningGrant & { readonly billing_cycle: BillingCycle },
+  open: Application,
+  { start, end }: PausedTime,
+): Application | null {
+  if (end !== null && grant.billing_cycle === 'anniversary') {
+    const moved = grantAfterPause(grant, open, { start, end });
+    if (moved !== null) return moved.application;
+  }
+  if (!isWithin(open.scheduled_for, start, end)) return open;
+  if (end === null || grant.cadence === 'ONETIME') return null;
+  const first = boundaryFrom(grant, end);
+  const period_end = boundaryAfter(grant, first);
+  if (period_end === null) return null;
+  const isOver = grant.end_date !== null && epochMs(period_end) > epochMs(grant.end_date);
+  return isOver ? null : { ...open, scheduled_for: first, period_start: first, period_end };
 }
 
 /** The first boundary of the grant's periods at or after an instant. */

@@ -186,6 +186,61 @@ describe('periods of grants move with those of the subscription (billing 12.4)',
   });
 });
 
+describe('credits that are announced lie outside of the pause (money 5.6.4)', () => {
+  const PAUSED = '2026-01-11';
+  const to = (end: string) => ({ pause_end: day(end) });
+  const later = { pause_mode: 'scheduled', pause_start: day('2026-02-20') };
+  const sooner = { pause_mode: 'scheduled', pause_start: day('2026-01-25') };
+  test.each`
+    cycle            | what                             | body                                  | next
+    ${'anniversary'} | ${'after one over the boundary'} | ${to('2026-02-05')}                   | ${[['2026-02-26', '2026-03-26']]}
+    ${'anniversary'} | ${'after one within the period'} | ${to('2026-01-21')}                   | ${[['2026-02-11', '2026-03-11']]}
+    ${'anniversary'} | ${'in one without an end'}       | ${{}}                                 | ${[]}
+    ${'anniversary'} | ${'before a later one'}          | ${later}                              | ${[['2026-02-01', '2026-03-01']]}
+    ${'anniversary'} | ${'after a planned one'}         | ${{ ...sooner, ...to('2026-02-04') }} | ${[['2026-02-11', '2026-03-11']]}
+    ${'calendar'}    | ${'after one over the boundary'} | ${to('2026-02-05')}                   | ${[['2026-03-01', '2026-04-01']]}
+    ${'calendar'}    | ${'after one within the period'} | ${to('2026-01-21')}                   | ${[['2026-02-01', '2026-03-01']]}
+    ${'calendar'}    | ${'in one without an end'}       | ${{}}                                 | ${[]}
+    ${'calendar'}    | ${'after one to a boundary'}     | ${to('2026-02-01')}                   | ${[['2026-02-01', '2026-03-01']]}
+  `('$cycle, $what', async ({ cycle, body, next }) => {
+    const one = await subscribed({}, { billing_cycle: cycle });
+    clockTo(PAUSED);
+    await pause(one, body);
+    expect(await upcoming(one)).toEqual(next);
+    const [announced] = next;
+    if (announced === undefined) return;
+    await until('2026-01-21', '2026-01-25', '2026-02-01', '2026-02-05', announced[0]);
+    expect(await given(one)).toEqual(['01-01', announced[0].slice(5)]);
+  });
+
+  test('credits that are given once and fall into the pause are not announced', async () => {
+    const { catalog } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '31', { invoice_cadence: 'ADVANCE' });
+    const customer = await catalog.customer();
+    const credit_grants = [
+      {
+        name: 'Once',
+        scope: 'SUBSCRIPTION',
+        credits: '5',
+        cadence: 'ONETIME',
+        start_date: day('2026-01-15'),
+        expiration_type: 'NEVER',
+      },
+    ];
+    const start = { start_date: day('2026-01-01'), credit_grants };
+    const one = { customer, subscription: await catalog.subscribe(customer, plan, start) };
+    const list = async () =>
+      (await world.api.get(`/v1/subscriptions/${one.subscription.id}/grants/upcoming`)).body.items;
+    expect(await list()).toHaveLength(1);
+    clockTo(PAUSED);
+    await pause(one, to('2026-01-21'));
+    expect(await list()).toEqual([]);
+    await until('2026-01-21');
+    expect(await given(one)).toEqual([]);
+  });
+});
+
 test('credits at the end of a subscription are not announced (money 5.6.3, 5.6.4)', async () => {
   const one = await subscribed();
   expect(await upcoming(one)).toEqual([['2026-02-01', '2026-03-01']]);

@@ -143,7 +143,7 @@ export type SubscriptionGrant = RunningGrant &
     readonly subscription_id: string;
     /** From when on nothing is given: the end of the grant, or that of its subscription; null without an end. */
     readonly ends_at: string | null;
-  } & Pick<SubscriptionRow, 'subscription_status'>;
+  } & Pick<SubscriptionRow, 'subscription_status' | 'billing_cycle' | 'pause_at' | 'resume_at'>;
 
 /** Published grants of a customer's subscriptions, or of one, that are not cancelled, in creation order. */
 export function findSubscriptionGrants(
@@ -157,7 +157,7 @@ export function findSubscriptionGrants(
     select g.id, g.tenant_id, g.environment_id, g.subscription_id, g.credits, g.cadence, g.period,
            g.period_count, g.start_date, g.end_date, g.created_at, g.updated_at, g.created_by,
            g.updated_by, coalesce(g.credit_grant_anchor, g.start_date) as credit_grant_anchor,
-           s.subscription_status, s.customer_timezone as timezone,
+           s.subscription_status, s.customer_timezone as timezone, s.billing_cycle, s.pause_at, s.resume_at,
            least(g.end_date, s.end_date, s.cancel_at) as ends_at
       from subscriptions s
       join credit_grants g on g.subscription_id = s.id and ${inScope(db, scope, 'g')}

@@ -1,3 +1,4 @@
+import { applicationOutsidePause } from '../../../domain/wallet/grant-pauses.ts';
 import { upcomingApplication } from '../../../domain/wallet/grant-schedule.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { derivedId } from '../../../platform/ids.ts';
@@ -12,7 +13,8 @@ import {
 
 /**
  * The next open application of each credit grant of a customer's subscriptions, or of one subscription, by
- * due time (money 5.6.4): the stored one, else computed from the grant's terms, for example of a draft.
+ * due time (money 5.6.4): the stored one, else computed from the grant's terms, for example of a draft. A pause moves
+ * or takes it, as far as its end is known.
  */
 export async function upcomingApplications(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,
@@ -23,11 +25,11 @@ export async function upcomingApplications(
   const grants = await findSubscriptionGrants(deps.pool, scope, of);
   const subscriptionIds = [...new Set(grants.map((grant) => grant.subscription_id))];
   const applications = await findOpenApplications(deps.pool, scope, subscriptionIds);
-  const open = new Map(applications.map((stored) => [stored.credit_grant_id, stored]));
+  const stored = new Map(applications.map((row) => [row.credit_grant_id, row]));
   return grants
     .flatMap((grant) => {
-      const stored = open.get(grant.id);
-      const next = stored ?? computed(grant, at);
+      const open = stored.get(grant.id) ?? computed(grant, at);
+      const next = open === null ? null : afterPause(grant, open);
       return next === null || hasEnded(grant, next) ? [] : [next];
     })
     .sort((left, right) => compare(left.scheduled_for, right.scheduled_for));
@@ -43,6 +45,14 @@ const hasEnded = (
   { ends_at }: SubscriptionGrant,
   { scheduled_for }: CreditGrantApplication,
 ): boolean => ends_at !== null && scheduled_for >= ends_at;
+
+const afterPause = (
+  grant: SubscriptionGrant,
+  open: CreditGrantApplication,
+): CreditGrantApplication | null =>
+  grant.pause_at === null
+    ? open
+    : applicationOutsidePause(grant, open, { start: grant.pause_at, end: grant.resume_at });
 
 function computed(grant: SubscriptionGrant, at: string): CreditGrantApplication | null {
   const next = upcomingApplication(grant, grant, at);
