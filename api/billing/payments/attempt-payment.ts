@@ -29,7 +29,7 @@ export async function attemptPayment(
   const { invoice, subscription } = await lockInvoiceToPay(tx, caller, invoiceId);
   if (statusWhenPaid(invoice.invoice_status) === 'SKIPPED') return null;
   assertCollectable(invoice);
-  const wallets = await payingWallets(tx, caller, invoice);
+  const wallets = await payingWallets(tx, deps, caller, invoice);
   const open = await openAmounts(tx, caller, invoice);
   for (const { wallet_id, amount } of payFromWallets(open, wallets, invoice.currency))
     await createPayment(tx, deps, caller, {

@@ -78,6 +78,7 @@ export async function createPayment(
       ? null
       : await walletFor(
           tx,
+          deps,
           caller,
           locked.invoice,
           decimal(body.amount),

@@ -3,12 +3,15 @@ import { payFromWallets, type OpenAmounts } from '../../../domain/invoicing/pay-
 import { unpaidUsage } from '../../../domain/invoicing/unpaid.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
 import { netAmount } from '../../../domain/pricing/net-amount.ts';
-import { creditsWorth, debitWallet } from '../../../domain/wallet/wallet.ts';
-import type { Transaction } from '../../../postgres/client.ts';
+import { spendableCredits } from '../../../domain/wallet/credit-block.ts';
+import { creditsWorth, debitWallet, withCreditBalance } from '../../../domain/wallet/wallet.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
+import { groupBy } from '../../conventions/group-by.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { openLedger, writeDecision } from '../credits/ledger.ts';
 import {
@@ -16,19 +19,38 @@ import {
   findWalletsOfCustomer,
   type WalletRow,
 } from '../credits/wallet-repository.ts';
+import { findBlocks } from '../credits/wallet-transaction-repository.ts';
 import { movePaymentTo, type LockedPayment } from './settle-payment.ts';
 
 /** POST_PAID wallets of the customer that may be debited, in the invoice's currency. */
 export async function payingWallets(
   tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
   { scope }: Pick<Caller, 'scope'>,
   invoice: Pick<InvoiceRecord, 'customer_id' | 'currency'>,
 ): Promise<WalletRow[]> {
   const wallets = await findWalletsOfCustomer(tx, scope, invoice.customer_id);
-  return wallets.filter(
+  const paying = wallets.filter(
     ({ wallet_type, wallet_status, currency }) =>
       wallet_type === 'POST_PAID' && wallet_status === 'active' && currency === invoice.currency,
   );
+  return await spendable(tx, deps, scope, paying);
+}
+
+/** The wallets with the balances that a debit accepts now: expired credits do not count (money 2.7.5). */
+async function spendable(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  scope: Scope,
+  wallets: readonly WalletRow[],
+): Promise<WalletRow[]> {
+  const ids = wallets.map(({ id }) => id);
+  const blocks = groupBy(await findBlocks(tx, scope, ids), ({ wallet_id }) => wallet_id);
+  const at = isoTime(deps.clock.now());
+  return wallets.map((wallet) => {
+    const credits = spendableCredits(blocks.get(wallet.id) ?? [], at);
+    return { ...wallet, balance: withCreditBalance(wallet, credits).balance };
+  });
 }
 
 /** Open amounts of an invoice by kind of row; rows without a kind count as fixed fees. */
@@ -57,6 +79,7 @@ export async function openAmounts(
  */
 export async function walletFor(
   tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
   caller: Caller,
   invoice: InvoiceRecord,
   amount: Decimal,
@@ -64,8 +87,8 @@ export async function walletFor(
 ): Promise<WalletRow> {
   const wallets =
     walletId === null
-      ? await payingWallets(tx, caller, invoice)
-      : [await namedWallet(tx, caller, invoice, walletId)];
+      ? await payingWallets(tx, deps, caller, invoice)
+      : await spendable(tx, deps, caller.scope, [await namedWallet(tx, caller, invoice, walletId)]);
   if (wallets.length === 0) throw notFound('A POST_PAID wallet of customer', invoice.customer_id);
   const open = await openAmounts(tx, caller, invoice);
   const order = payFromWallets(open, wallets, invoice.currency).map(({ wallet_id }) => wallet_id);

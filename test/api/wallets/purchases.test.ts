@@ -377,6 +377,85 @@ describe('expired credits', () => {
     });
   afterEach(() => api.clock.set('2026-11-21T12:00:00.000Z'));
 
+  describe('a debit at the instant at which a block expires, before its rest is written off (money 2.7)', () => {
+    const EXPIRY = '2026-11-22T00:00:00.000Z';
+    const BEFORE = '2026-11-21T23:59:59.999Z';
+    /** 10 credits that expire, then 5 that do not; the first are used first. */
+    const walletWith = async (more: object = {}) => {
+      const wallet = await walletOf(more);
+      const block = await topUp(wallet, '10', EXPIRY);
+      const rest = await topUp(wallet, '5', '2099-01-01T00:00:00.000Z');
+      return { ...wallet, expiring: block.wallet_transaction.id, rest: rest.wallet_transaction.id };
+    };
+    type Expiring = Awaited<ReturnType<typeof walletWith>>;
+    const debit = async (wallet: Expiring, credits: string) => {
+      await ok(`/wallets/${wallet.id}/debit`, {
+        ...{ credits, transaction_reason: 'MANUAL_BALANCE_DEBIT', idempotency_key: wallet.id },
+      });
+      const { items } = await ok('/wallets/transactions/search', { id: wallet.id, type: 'debit' });
+      return items[0].consumption_breakdown.map(({ credit_transaction_id, credits }: any) => [
+        credit_transaction_id === wallet.expiring ? 'expiring' : 'rest',
+        credits,
+      ]);
+    };
+
+    test.each`
+      at        | credits | taken                                  | left
+      ${BEFORE} | ${'7'}  | ${[['expiring', '7']]}                 | ${'5'}
+      ${BEFORE} | ${'12'} | ${[['expiring', '10'], ['rest', '2']]} | ${'3'}
+      ${EXPIRY} | ${'4'}  | ${[['rest', '4']]}                     | ${'1'}
+      ${EXPIRY} | ${'7'}  | ${[['rest', '5']]}                     | ${'-2'}
+    `('by hand, of $credits, at $at', async ({ at, credits, taken, left }) => {
+      const wallet = await walletWith();
+      api.clock.set(at);
+      expect(await debit(wallet, credits)).toEqual(taken);
+      await runAt(EXPIRY);
+      expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: left });
+    });
+
+    const invoiceOf = async ({ customer_id }: { customer_id: string }) =>
+      await ok('/invoices', {
+        ...{ customer_id, invoice_type: 'ONE_OFF', currency: 'usd', billing_reason: 'MANUAL' },
+        ...{ amount_due: '12', total: '12', subtotal: '12' },
+        line_items: [{ display_name: 'Work', quantity: '1', amount: '12' }],
+      });
+    const POST_PAID = { wallet_type: 'POST_PAID', config: { allowed_price_types: ['ALL'] } };
+
+    test.each`
+      at        | paid    | left
+      ${BEFORE} | ${'12'} | ${'3'}
+      ${EXPIRY} | ${'5'}  | ${'0'}
+    `('to pay an invoice, at $at: $paid', async ({ at, paid, left }) => {
+      const wallet = await walletWith(POST_PAID);
+      const invoice = await invoiceOf(wallet);
+      api.clock.set(at);
+      await ok(`/invoices/${invoice.id}/payment/attempt`);
+      expect(await get(`/invoices/${invoice.id}`)).toMatchObject({ amount_paid: paid });
+      await runAt(EXPIRY);
+      expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: left });
+    });
+
+    test('a payment with credits names what cannot be paid', async () => {
+      const wallet = await walletWith(POST_PAID);
+      const invoice = await invoiceOf(wallet);
+      api.clock.set(EXPIRY);
+      const payment = (amount: string) =>
+        api.post('/v1/payments', {
+          ...{ destination_type: 'INVOICE', destination_id: invoice.id, currency: 'usd', amount },
+          ...{ payment_method_type: 'CREDITS', idempotency_key: `${invoice.id} ${amount}` },
+        });
+      const refused = await payment('6');
+      expect([refused.status, refused.body.details[0]]).toMatchObject([
+        400,
+        { path: 'amount', code: 'insufficient_balance' },
+      ]);
+      expect(await payment('5')).toMatchObject({
+        status: 201,
+        body: { payment_status: 'SUCCEEDED' },
+      });
+    });
+  });
+
   test('each block is written off once, at its expiry', async () => {
     const wallet = await walletOf();
     await topUp(wallet, '10', '2026-11-22T00:00:00.000Z');
