@@ -50,3 +50,58 @@ describe('coupons when the end of a trial moves (billing 7.2)', () => {
     expect(discounts).toEqual(expected);
   });
 });
+
+describe('customers who inherit a subscription follow its trial (billing 16, 10.4)', () => {
+  const following = async (params: object) => {
+    const { catalog, api } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '100');
+    const heir = await catalog.customer();
+    const parent = await catalog.subscribe(await catalog.customer(), plan, {
+      start_date: day('2026-04-01'),
+      trial_end: day('2026-04-20'),
+      inheritance: { external_customer_ids_to_inherit_subscription: [heir.external_id] },
+    });
+    const path = `/v1/subscriptions/${parent.id}/modify/execute`;
+    const body = { type: 'trial_end', trial_end_params: params };
+    expect(await api.post(path, body)).toMatchObject({ status: 200 });
+    const found = await api.post('/v1/subscriptions/search', {
+      ...{ customer_id: heir.id, subscription_status: ['trialing', 'active'] },
+    });
+    const [child] = found.body.items;
+    const timesOf = async ({ id }: { id: string }) => {
+      const { body: read } = await api.get(`/v1/subscriptions/${id}`);
+      const { subscription_status, trial_end, current_period_start, current_period_end } = read;
+      return [subscription_status, trial_end, current_period_start, current_period_end];
+    };
+    const invoices = await api.post('/v1/invoices/search', { subscription_id: child.id });
+    expect(invoices.body.items).toEqual([]);
+    return {
+      child: await timesOf(child),
+      parent: await timesOf(parent),
+      ids: { child, parent },
+      timesOf,
+    };
+  };
+
+  test('if it ends now', async () => {
+    const { child, parent } = await following({ action: 'immediate' });
+    const [now, next] = [day('2026-04-13'), day('2026-05-13')];
+    expect(parent).toEqual(['active', now, now, next]);
+    expect(child).toEqual(parent);
+  });
+
+  test('if it ends later', async () => {
+    const later = day('2026-05-25');
+    const { child, parent, ids, timesOf } = await following({
+      ...{ action: 'scheduled_date', new_trial_end: later },
+    });
+    expect(parent).toEqual(['trialing', later, day('2026-04-01'), later]);
+    expect(child).toEqual(parent);
+    world.api.clock.set(later);
+    await world.close();
+    const after = await timesOf(ids.parent);
+    expect(after).toEqual(['active', later, later, day('2026-06-25')]);
+    expect(await timesOf(ids.child)).toEqual(after);
+  });
+});
