@@ -73,7 +73,7 @@ const laterBy = (at: string, deferrals: number): string =>
 export const retryAt = (failures: number, at: string): string =>
   isoText(epochMs(at) + Math.min(15 * MINUTE_MS * 2 ** (failures - 1), 24 * 60 * MINUTE_MS));
 
-/** Number of failures that raises an alert (money 5.3.6). */
+/** From this number of failures on, the doctor names the credits (money 5.3.6). */
 export const FAILURES_TO_ALERT = 10;
 
 const MINUTE_MS = 60_000;

@@ -1,3 +1,4 @@
+import { FAILURES_TO_ALERT } from '../../../domain/wallet/grant-application.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 
 export interface Progress {
@@ -47,6 +48,7 @@ export async function readOldestProgress(db: Db): Promise<number | null> {
 /** Facts about an environment. */
 export interface EnvironmentFacts {
   readonly refused_subscriptions: number;
+  readonly failing_credit_grants: number;
   readonly failing_endpoints: number;
   readonly disabled_endpoints: number;
   readonly exhausted_deliveries: number;
@@ -61,6 +63,9 @@ export async function readEnvironmentFacts(db: Db, scope: Scope): Promise<Enviro
     select (select count(*)::int from subscriptions
              where ${inScope(db, scope)} and status = 'published' and billing_refusal is not null)
              as refused_subscriptions,
+           (select count(*)::int from credit_grant_applications
+             where ${inScope(db, scope)} and application_status = 'failed'
+               and retry_count >= ${FAILURES_TO_ALERT}) as failing_credit_grants,
            (select count(*)::int from webhook_endpoints
              where ${inScope(db, scope)} and status = 'published' and enabled and failing_since is not null)
              as failing_endpoints,

@@ -58,6 +58,7 @@ export function tenantChecks(
         : 'earlier events are still being counted: wait',
     ),
     count('subscriptions that cannot be billed', environment.refused_subscriptions, 'bad', 'read billing_refusal of each and fix what it names; the billing run retries'),
+    count('credits of grants that failed ten times', environment.failing_credit_grants, 'bad', 'read failure_reason at /v1/customers/{id}/grants/upcoming and fix what it names; they are tried again daily'),
     count('webhook endpoints that fail', environment.failing_endpoints, 'warn', 'read their attempts and fix the receiver; deliveries are retried for four days'),
     count('webhook endpoints that were disabled', environment.disabled_endpoints, 'bad', 'fix the receiver, enable the endpoint and replay the time that it missed'),
     count('notifications without attempts left, in the last week', environment.exhausted_deliveries, 'bad', 'replay them: POST /v1/webhooks/replay'),

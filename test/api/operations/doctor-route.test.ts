@@ -87,6 +87,7 @@ describe('states', () => {
   const meters = { waiting: 0, mismatched: 0, set_aside: 0 };
   const environment = {
     refused_subscriptions: 0,
+    failing_credit_grants: 0,
     failing_endpoints: 0,
     disabled_endpoints: 0,
     exhausted_deliveries: 0,
@@ -125,6 +126,7 @@ describe('states', () => {
     ['a meter that counts its past', { meters: { waiting: 1 } }, 'warn'],
     ['a meter that is set aside', { meters: { set_aside: 1 } }, 'bad'],
     ['a subscription that is refused', { environment: { refused_subscriptions: 1 } }, 'bad'],
+    ['credits that cannot be given', { environment: { failing_credit_grants: 1 } }, 'bad'],
     ['requests that are not forgotten', { environment: { oldest_request_seconds: 8 * 86_400 } }, 'warn'],
   ])('%s', (_title, facts, state) => {
     expect(stateOf(facts)).toBe(state);

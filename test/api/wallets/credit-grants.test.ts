@@ -240,6 +240,41 @@ test('rates that the wallet does not have: a command is refused, the job stores 
   const failed = (await applications(other.subscription)).at(-1);
   expect(failed).toMatchObject({ state: 'failed', retry_count: 1 });
   expect(failed.failure_reason).toMatch(/conversion_rate/);
+  const path = `/v1/subscriptions/${other.subscription.id}/cancel`;
+  await api.post(path, { cancellation_type: 'immediate' });
+  await runAt('2026-12-02T00:00:00.000Z');
+  expect((await applications(other.subscription)).at(-1)).toMatchObject({ state: 'cancelled' });
+});
+
+test('credits that failed ten times are named by the doctor until they are given (money 5.3.6)', async () => {
+  const { customer } = await subscribed([
+    grant({ conversion_rate: '1', topup_conversion_rate: '1' }),
+  ]);
+  const replaceWallet = async (conversion_rate: string) => {
+    const active = (await walletsOf(customer)).find(
+      ({ wallet_status }: any) => wallet_status === 'active',
+    );
+    expect((await api.post(`/v1/wallets/${active.id}/terminate`)).status).toBe(200);
+    const wallet = { customer_id: customer.id, currency: 'usd', conversion_rate };
+    expect((await api.post('/v1/wallets', wallet)).status).toBe(200);
+  };
+  const check = async () => {
+    const { checks } = (await api.post('/v1/operations/doctor')).body;
+    return checks.find(({ name }: any) => name === 'credits of grants that failed ten times');
+  };
+  await replaceWallet('2');
+  const none = { state: 'ok', found: 'none', mend: null };
+  for (let day = 1; day <= 10; day += 1) {
+    expect(await check()).toMatchObject(none);
+    await runAt(`2026-12-${String(day).padStart(2, '0')}T00:00:00.000Z`);
+  }
+  expect(await check()).toMatchObject({
+    ...{ state: 'bad', found: '1', mend: expect.stringContaining('failure_reason') },
+  });
+  await replaceWallet('1');
+  await runAt('2026-12-11T00:00:00.000Z');
+  expect(await check()).toMatchObject(none);
+  expect((await walletsOf(customer)).map(({ balance }: any) => balance)).toContain('10');
 });
 
 test('a wallet that a grant opens is announced with the credits of the grant', async () => {

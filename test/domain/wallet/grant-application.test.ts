@@ -1,7 +1,6 @@
 import { SUBSCRIPTION_STATUSES } from '../../../schemas/words.ts';
 import {
   decideApplication,
-  FAILURES_TO_ALERT,
   firstPeriodCredits,
   grantExpiry,
   proratesFirstPeriod,
@@ -83,7 +82,6 @@ describe('after a failure (money 5.3.6)', () => {
   `('number $failures it is tried again after $minutes minutes', ({ failures, minutes }) => {
     expect(retryAt(failures, at)).toBe(new Date(Date.parse(at) + minutes * 60_000).toISOString());
   });
-  test('an alert is raised at the tenth', () => expect(FAILURES_TO_ALERT).toBe(10));
 });
 
 describe('when the credits expire (money 5.5.3, 5.5.4)', () => {
