@@ -59,6 +59,19 @@ export async function writeApplications(
            updated_at = excluded.updated_at, updated_by = excluded.updated_by`;
 }
 
+/** Removes applications that have given nothing. */
+export async function removeApplications(
+  tx: Transaction,
+  scope: Scope,
+  rows: readonly ApplicationRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
+  await tx`
+    delete from credit_grant_applications
+     where ${inScope(tx, scope)} and id = any(${ids}::text[]) and application_status in ('pending', 'failed')`;
+}
+
 /** Environments in which an application is due at `at`, or a running grant has none yet. */
 export async function scopesWithDueGrants(db: Db, due: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`

@@ -42,6 +42,7 @@ import { announceWallet } from '../wallets/create-wallet.ts';
 import { prepaidWallet } from '../wallets/credit-wallet.ts';
 import {
   lastApplications,
+  removeApplications,
   writeApplications,
   type ApplicationRow,
 } from './application-repository.ts';
@@ -110,7 +111,7 @@ function openApplication(
   if (!isFirst || last.period_start === grant.start_date) return last;
   // The start of the grant has moved with the end of the trial (money 5.2.1).
   const moved = first();
-  if (moved === null) return run.ended(last);
+  if (moved === null) return run.without(last);
   return { ...last, ...moved, next_attempt_at: moved.scheduled_for };
 }
 
@@ -122,6 +123,7 @@ class GrantRun {
   readonly subscription: SubscriptionRow;
   readonly at: string;
   private readonly rows = new Map<string, ApplicationRow>();
+  private readonly removed: ApplicationRow[] = [];
   private readonly decided: Decided[] = [];
   private ledger: Ledger | null = null;
   /** The wallet that this run created, still empty; null if it created none. */
@@ -195,6 +197,7 @@ class GrantRun {
     if (this.created !== null)
       await announceWallet(this.tx, this.caller, this.ledger?.wallet ?? this.created);
     await writeDecisions(this.tx, this.caller, this.decided);
+    await removeApplications(this.tx, this.caller.scope, this.removed);
     const rows = [...this.rows.values()];
     // The unique index on the open row is checked row by row: closed ones first.
     const isOpen = (row: ApplicationRow) =>
@@ -232,7 +235,16 @@ class GrantRun {
     };
   }
 
-  ended(row: ApplicationRow): ApplicationRow {
+  /**
+   * Removes an application that has not been made, because no period of the grant fits any more. A grant that begins
+   * without a period has none either, and gets its first one if the trial is moved again.
+   */
+  without(row: ApplicationRow): null {
+    this.removed.push(row);
+    return null;
+  }
+
+  private ended(row: ApplicationRow): ApplicationRow {
     return {
       ...row,
       application_status: moveGrantApplication(row.application_status, 'cancel'),

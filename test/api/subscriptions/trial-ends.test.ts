@@ -105,3 +105,35 @@ describe('customers who inherit a subscription follow its trial (billing 16, 10.
     expect(await timesOf(ids.child)).toEqual(after);
   });
 });
+
+describe('credits that wait for the end of a trial (money 5.2.1)', () => {
+  test('those whose first period no longer fits are given if the end moves back', async () => {
+    const { catalog, api } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '100');
+    const customer = await catalog.customer();
+    const subscription = await catalog.subscribe(customer, plan, {
+      ...{ start_date: day('2026-04-01'), trial_end: day('2026-04-20') },
+      end_date: day('2026-06-01'),
+      credit_grants: [
+        {
+          ...{ name: 'Grant', scope: 'SUBSCRIPTION', credits: '10', expiration_type: 'NEVER' },
+          ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 1 },
+        },
+      ],
+    });
+    const balances = async () =>
+      (await api.get(`/v1/customers/${customer.id}/wallets`)).body.map((one: any) => one.balance);
+    for (const date of ['2026-05-20', '2026-04-20']) {
+      const trial_end_params = { action: 'scheduled_date', new_trial_end: day(date) };
+      const body = { type: 'trial_end', trial_end_params };
+      const answer = await api.post(`/v1/subscriptions/${subscription.id}/modify/execute`, body);
+      expect(answer).toMatchObject({ status: 200 });
+    }
+    expect(await balances()).toEqual([]);
+    api.clock.set(day('2026-04-20'));
+    await world.close();
+    await world.run('apply-credit-grants');
+    expect(await balances()).toEqual(['10']);
+  });
+});
