@@ -132,4 +132,33 @@ function later({ start, end }: Period, pauses: readonly Period[]): Period {
   return { start: from, end: to };
 }
 
+/**
+ * The uncut cell that a billed row pays. A row that was billed before a pause has the times of its cell as they were
+ * then, so the cells are looked up without the last pause, without the last two, and so on. `pauses` made the period of
+ * the cells longer, in order of time. Undefined: the row pays none of them.
+ */
+export function cellAsBilled(
+  cells: readonly Period[],
+  pauses: readonly Period[],
+): (row: { readonly period_start: Instant; readonly period_end: Instant }) => Period | undefined {
+  const grids = [cells];
+  for (const pause of pauses.toReversed())
+    grids.push(grids.at(-1)!.map((cell) => earlier(cell, pause)));
+  return (row) => {
+    for (const grid of grids) {
+      const index = grid.findIndex(
+        ({ start, end }) => start <= row.period_start && row.period_end <= end,
+      );
+      if (index >= 0) return cells[index];
+    }
+    return cells.find(({ start, end }) => start <= row.period_start && row.period_start < end);
+  };
+}
+
+/** The cell as it was before a pause moved it. */
+function earlier({ start, end }: Period, pause: Period): Period {
+  const before = (at: Instant) => (at < pause.end ? at : isoText(epochMs(at) - lengthOf(pause)));
+  return { start: before(start), end: before(end) };
+}
+
 const lengthOf = ({ start, end }: Period): number => epochMs(end) - epochMs(start);

@@ -2,17 +2,24 @@ import { billedWindow, creditedTax, type BilledWindow } from '../../../domain/pr
 import { decimal, sum, ZERO, type Decimal } from '../../../domain/money.ts';
 import { changeRows } from '../../../domain/pricing/line-change.ts';
 import { groupLines } from '../../../domain/pricing/line-grouping.ts';
-import type { ChargeCell, ProrationBehavior } from '../../../domain/pricing/proration.ts';
+import type { ProrationBehavior } from '../../../domain/pricing/proration.ts';
 import { rateFixedLine } from '../../../domain/pricing/rate-fixed-line.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
-import { paidSchedule } from '../../../domain/subscription/schedule.ts';
-import { serviceWindow } from '../../../domain/time/charge-cells.ts';
-import { intersection, type Period } from '../../../domain/time/instant.ts';
-import { idleIn, pausedCells, type PausedTime } from '../../../domain/time/paused-cells.ts';
+import { intersection } from '../../../domain/time/instant.ts';
+import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import type { SettledRow } from '../records/subscription-change-repository.ts';
+import { billedRowsOf } from './billed-rows.ts';
 import { mostBilled } from './credited-customer.ts';
+import { servedCells } from './line-cells.ts';
+import {
+  earlierPauses,
+  gainedCells,
+  isBilledAsServed,
+  lostCells,
+  type Resumption,
+} from './resumed-cells.ts';
 
 /** One line that an operation ends, begins or replaces, each as it is stored before or after it. */
 export interface LineSwap {
@@ -36,6 +43,11 @@ export interface ChangeOperation {
    * the new period (billing 14.2). Absent: the period goes on.
    */
   readonly restarted?: SubscriptionRow | null;
+  /**
+   * A resumption that made the running period longer; `subscription` is that before it. The same lines are charged what
+   * they serve more than before the pause, and credited what they serve less (billing 12.4).
+   */
+  readonly resumed?: Resumption;
 }
 
 /** A row of an operation, with the line that it charges or credits. */
@@ -55,7 +67,7 @@ export interface ChangedRow {
  * The rows that an operation charges and credits now (billing 5.2, 5.3). For fixed fees in advance: a credit
  * for the unserved part of the cells that the old line paid, and a charge for the part that the new line
  * serves. A due one-time fee of an added line is charged in full (billing 3.1). `pauses` are those of the subscription:
- * the running period may be longer by them (12.4).
+ * the running period may be longer by them (12.4). A resumption leaves lines alone that changed without prorations.
  */
 export function rowsOfChange(
   operation: ChangeOperation,
@@ -64,7 +76,13 @@ export function rowsOfChange(
   at: string,
 ): ChangedRow[] {
   const paused = { ...operation, pauses };
-  return operation.swaps.flatMap((swap, index) => [
+  const swaps = [...operation.swaps.entries()].filter(([, { before }]) => {
+    const { resumed } = operation;
+    if (resumed === undefined || before === null) return true;
+    const rows = settled.filter((row) => row.subscription_line_item_id === before.id);
+    return isBilledAsServed(resumed, before, pauses, rows);
+  });
+  return swaps.flatMap(([index, swap]) => [
     ...(swap.before === null ? [] : credits(paused, index, swap, swap.before, settled)),
     ...(swap.after === null ? [] : charges(paused, index, swap, swap.after, at)),
   ]);
@@ -83,11 +101,17 @@ function credits(
 ): ChangedRow[] {
   if (line.billing_period === 'ONETIME') return [];
   const ofLine = settled.filter((row) => row.subscription_line_item_id === line.id);
-  const cells = cellsOf(operation.subscription, line, operation.pauses);
+  const { subscription, resumed, pauses } = operation;
+  const known = resumed === undefined ? pauses : earlierPauses(resumed, pauses);
+  const cells =
+    resumed === undefined
+      ? servedCells(subscription, line, pauses)
+      : lostCells(resumed, line, pauses);
+  const rowsOf = billedRowsOf(subscription, line, known, ofLine);
   return cells.flatMap((cell) => {
     const service = intersection(cell.service, cell.service.start, until);
     if (service === null) return [];
-    const rows = billedRowsOf(operation, cells.length, cell.cell, ofLine);
+    const rows = rowsOf(cell);
     const billed = billedWindow(rows);
     return changeRows({
       ...common(operation, effective_at, line),
@@ -106,17 +130,6 @@ function credits(
       }));
   });
 }
-
-/** A row that merges all cells of the period stands for each of them. */
-const billedRowsOf = (
-  { subscription }: ChangeOperation,
-  cells: number,
-  cell: Period,
-  rows: readonly SettledRow[],
-): readonly SettledRow[] =>
-  cells > 1 && subscription.line_item_grouping === 'per_billing_period'
-    ? rows
-    : rows.filter(({ period_start }) => period_start >= cell.start && period_start < cell.end);
 
 function taxOf(rows: readonly SettledRow[]) {
   const live = rows.filter(({ invoice_status }) => invoice_status !== 'VOIDED');
@@ -164,7 +177,9 @@ function charges(
     ...common(operation, effective_at, line),
     before: null,
     after: { price: line.terms, quantity: line.quantity },
-    cells: cellsOf(operation.subscription, line, operation.pauses),
+    cells: operation.resumed
+      ? gainedCells(operation.resumed, line, operation.pauses)
+      : servedCells(operation.subscription, line, operation.pauses),
   }).map(charge);
 }
 
@@ -175,7 +190,7 @@ function advancesOf(
   proration_behavior: ProrationBehavior,
 ): readonly RatedLine[] {
   if (line.price_type !== 'FIXED' || line.invoice_cadence !== 'ADVANCE') return [];
-  const rows = cellsOf(subscription, line, []).map((cell) =>
+  const rows = servedCells(subscription, line, []).map((cell) =>
     rateFixedLine({ price: line.terms, quantity: line.quantity, cell, proration_behavior }),
   );
   return groupLines(rows, subscription.line_item_grouping);
@@ -187,29 +202,6 @@ const common = (operation: ChangeOperation, effective_at: string, line: BilledLi
   proration_behavior: operation.proration_behavior,
   currency: line.currency,
 });
-
-/** The charge cells of the running period, with the part that the line serves. */
-function cellsOf(
-  subscription: SubscriptionRow,
-  line: BilledLine,
-  pauses: readonly PausedTime[],
-): ChargeCell[] {
-  const { billing_period, billing_period_count } = line;
-  if (billing_period === 'ONETIME') return [];
-  const period = {
-    start: subscription.current_period_start,
-    end: subscription.current_period_end,
-  };
-  const schedule = paidSchedule(subscription);
-  const cadence = { billing_period, billing_period_count };
-  const cells = pausedCells(schedule, cadence, period, pauses);
-  return cells.flatMap(({ reference, cell }) => {
-    const service = serviceWindow(cell, line);
-    if (service === null) return [];
-    const idle = idleIn(schedule, reference, pauses);
-    return [{ reference, cell, service, ...(idle?.lengthens ? { idle } : {}) }];
-  });
-}
 
 /** The first instant at which the operation changes something. */
 export const startOfChange = ({ swaps, subscription }: ChangeOperation): string =>

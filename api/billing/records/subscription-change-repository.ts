@@ -73,6 +73,7 @@ export async function addChangeRows(
 export interface SettledRow extends BilledRow {
   readonly subscription_line_item_id: string;
   readonly period_start: string;
+  readonly period_end: string;
   readonly tax: string;
   /** The customer of the invoice; null for a row of a change without an invoice. */
   readonly customer_id: string | null;
@@ -120,7 +121,7 @@ const rowsOfService = (db: Db, of: SettledService): Fragment => db`
  * changes say what they charge. The invoice of a period that begins with a resumption has the same reason and stays in.
  */
 const invoicedRows = (db: Db, of: SettledService): Fragment => db`
-  select l.subscription_line_item_id, l.period_start, l.kind,
+  select l.subscription_line_item_id, l.period_start, l.period_end, l.kind,
          coalesce((l.custom_currency ->> 'amount')::numeric, l.amount)::text as amount,
          (l.line_item_discount / l.factor)::text as line_item_discount,
          (l.invoice_level_discount / l.factor)::text as invoice_level_discount, i.invoice_status,
@@ -135,7 +136,7 @@ const invoicedRows = (db: Db, of: SettledService): Fragment => db`
 
 /** SQL: rows of changes. */
 const changedRows = (db: Db, of: SettledService): Fragment => db`
-  select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz, r ->> 'kind', r ->> 'gross',
+  select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz, (r ->> 'period_end')::timestamptz, r ->> 'kind', r ->> 'gross',
          ((r ->> 'gross')::numeric - (r ->> 'net')::numeric)::text, '0',
          coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax', i.customer_id
     from subscription_changes c
@@ -147,7 +148,7 @@ const changedRows = (db: Db, of: SettledService): Fragment => db`
 
 /** SQL: invoice rows that final credit notes credit, each with its share of the tax that its note credits. */
 const creditedRows = (db: Db, of: SettledService): Fragment => db`
-  select l.subscription_line_item_id, l.period_start, 'credit', (-n.amount / l.factor)::text, '0', '0',
+  select l.subscription_line_item_id, l.period_start, l.period_end, 'credit', (-n.amount / l.factor)::text, '0', '0',
          i.invoice_status,
          (-coalesce(note.tax * n.amount / nullif(note.net, 0), 0) / l.factor)::text,
          i.customer_id

@@ -6,6 +6,7 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
 import { endAdvances, pausedAdvances } from '../proration/end-advances.ts';
+import { resumedAdvances } from '../proration/resumed-advances.ts';
 import { writeChange } from '../proration/write-change.ts';
 import type { BillingRun } from '../billing-run.ts';
 import { writePauses } from '../records/pause-repository.ts';
@@ -75,6 +76,7 @@ export async function writeSteps(
       ...followed,
     ];
     await writePauses(tx, scope, changes);
+    const resettled = await settleResumptions(tx, deps, run, changes);
     await moveGrantsAfterPauses(tx, scope, changes);
     const ended = [...moved, ...followed.map(({ after }) => after)].filter(
       (row) => row.subscription_status === 'cancelled',
@@ -93,6 +95,7 @@ export async function writeSteps(
       ...eventsOf(scope, steps, moved, drafts),
       ...childEvents,
       ...credited,
+      ...resettled,
     ]);
     failpoint('jobs.close_billing_periods.before_commit');
     return { advanced: steps.length, invoices: drafts.length };
@@ -128,6 +131,28 @@ async function returnAdvances(
     const end = after.end_date!;
     const settled = await endAdvances(deps, tx, caller, before, end, behavior, at);
     const of = { kind: 'cancellation', subscription: after, at };
+    events.push(...(await writeChange(tx, deps, caller, settled, of)).events);
+  }
+  return events;
+}
+
+/**
+ * Settles lines that serve another part of a period that a pause has made longer (billing 12.4). The records of the
+ * pauses are written already.
+ */
+async function settleResumptions(
+  tx: Transaction,
+  deps: BillingDeps,
+  { scope, at, user_id }: BillingRun,
+  changes: readonly { readonly before: SubscriptionRow; readonly after: SubscriptionRow }[],
+): Promise<(OutboxEvent & { readonly scope: Scope })[]> {
+  const events: (OutboxEvent & { readonly scope: Scope })[] = [];
+  const caller = { scope, user_id };
+  for (const { before, after } of changes) {
+    if (before.subscription_status !== 'paused' || after.subscription_status !== 'active') continue;
+    const settled = await resumedAdvances(deps, tx, caller, before, after, at);
+    if (settled === null) continue;
+    const of = { kind: 'resumption', subscription: after, at };
     events.push(...(await writeChange(tx, deps, caller, settled, of)).events);
   }
   return events;

@@ -12,8 +12,13 @@ beforeEach(async () => {
 
 const day = (text: string) => `${text}T00:00:00.000Z`;
 
-/** 31.00 a month in advance from 1 January, paused on 11 January; it is 16 January. */
-async function pausedOnThe11th(more: object = {}) {
+type Line = (body: object) => ReturnType<BillingWorld['api']['post']>;
+
+/** 31.00 a month in advance from 1 January, paused on 11 January; it is 16 January. `before` happens on 5 January. */
+async function pausedOnThe11th(
+  more: object = {},
+  before: (known: { subscription: any; base: any; add: Line }) => Promise<void> = async () => {},
+) {
   const { catalog, api } = world;
   const plan = await catalog.plan();
   const base = await catalog.fixed(plan, '31', { display_name: 'Base' });
@@ -23,6 +28,13 @@ async function pausedOnThe11th(more: object = {}) {
     proration_behavior: 'create_prorations',
     ...more,
   });
+  const add: Line = (body) =>
+    api.post(`/v1/subscriptions/${subscription.id}/lineitems`, {
+      price: { type: 'FIXED', amount: '62', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY', billing_cadence: 'RECURRING', price_unit_type: 'FIAT', display_name: 'Extra', invoice_cadence: 'ADVANCE' }, // prettier-ignore
+      ...body,
+    });
+  api.clock.set(day('2026-01-05'));
+  await before({ subscription, base, add });
   api.clock.set(day('2026-01-11'));
   expect(await api.post(`/v1/subscriptions/${subscription.id}/pause`, {})).toMatchObject({ status: 200 }); // prettier-ignore
   api.clock.set(day('2026-01-16'));
@@ -36,11 +48,6 @@ async function pausedOnThe11th(more: object = {}) {
         ),
       );
   };
-  const add = (body: object) =>
-    api.post(`/v1/subscriptions/${subscription.id}/lineitems`, {
-      price: { type: 'FIXED', amount: '62', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY', billing_cadence: 'RECURRING', price_unit_type: 'FIAT', display_name: 'Extra', invoice_cadence: 'ADVANCE' }, // prettier-ignore
-      ...body,
-    });
   return { subscription, customer, base, rows, add };
 }
 
@@ -130,5 +137,113 @@ describe('lines that change in a pause, in which nothing is invoiced (billing 12
       ]);
     const wallets = (await api.get(`/v1/customers/${customer.id}/wallets`)).body;
     expect(wallets.map((wallet: any) => wallet.balance)).toEqual(['42']);
+  });
+});
+
+describe('lines that begin or end after the start of a pause that makes the period longer (billing 12.4)', () => {
+  /** Another line of 62.00 a month, and when it was added; the pause is over on 21 January. */
+  const resumed = async (subscription: { id: string }) => {
+    world.api.clock.set(day('2026-01-21'));
+    const answer = await world.api.post(`/v1/subscriptions/${subscription.id}/resume`, {});
+    expect(answer).toMatchObject({ status: 200 });
+  };
+  const balances = async ({ id }: { id: string }) =>
+    (await world.api.get(`/v1/customers/${id}/wallets`)).body.map((wallet: any) => wallet.balance);
+
+  test('one that was to begin after the period is charged for its end at the resumption', async () => {
+    const { subscription, rows, add } = await pausedOnThe11th();
+    expect(await add({ start_date: day('2026-02-05') })).toMatchObject({ status: 201 });
+    await resumed(subscription);
+    world.api.clock.set(day('2026-02-11'));
+    await world.close();
+    expect((await rows()).slice(1)).toEqual([
+      'SUBSCRIPTION_UPDATE Extra 12 02-05..02-11',
+      'SUBSCRIPTION_CYCLE Base 31 02-11..03-11',
+      'SUBSCRIPTION_CYCLE Extra 62 02-11..03-11',
+    ]);
+  });
+
+  test('one that begins after the pause is charged for the days that it serves more', async () => {
+    const { subscription, rows } = await pausedOnThe11th({}, async ({ add }) => {
+      expect(await add({ start_date: day('2026-01-25') })).toMatchObject({ status: 201 });
+    });
+    await resumed(subscription);
+    expect((await rows()).slice(1)).toEqual([
+      'SUBSCRIPTION_UPDATE Extra 14 01-25..02-01',
+      'SUBSCRIPTION_UPDATE Extra 20 02-01..02-11',
+    ]);
+  });
+
+  test('one that ends after the period returns its end at the resumption', async () => {
+    const { subscription, customer, base } = await pausedOnThe11th();
+    await endBase(subscription, base, day('2026-02-05'));
+    expect(await balances(customer)).toEqual([]);
+    await resumed(subscription);
+    expect(await balances(customer)).toEqual(['6']);
+  });
+
+  test('one that ends after the pause returns the days that it serves less', async () => {
+    const { subscription, customer } = await pausedOnThe11th({}, async ({ subscription, base }) => {
+      await endBase(subscription, base, day('2026-01-25'));
+    });
+    expect(await balances(customer)).toEqual(['7']);
+    await resumed(subscription);
+    expect(await balances(customer)).toEqual(['17']);
+  });
+
+  test('one that changed without prorations stays as it was settled', async () => {
+    const { subscription, customer, rows } = await pausedOnThe11th(
+      {},
+      async ({ subscription, base, add }) => {
+        const none = { proration_behavior: 'none' };
+        expect(await add({ start_date: day('2026-01-25'), ...none })).toMatchObject({
+          status: 201,
+        });
+        await endBase(subscription, base, day('2026-01-26'), none);
+      },
+    );
+    await resumed(subscription);
+    expect((await rows()).slice(1)).toEqual([]);
+    expect(await balances(customer)).toEqual([]);
+  });
+
+  async function endBase(
+    subscription: { id: string },
+    base: { id: string },
+    effective_from: string,
+    more: object = {},
+  ) {
+    const { line_items } = (await world.api.get(`/v1/subscriptions/${subscription.id}`)).body;
+    const { id } = line_items.find((line: any) => line.price_id === base.id);
+    const answer = await world.api.delete(`/v1/subscriptions/lineitems/${id}`, {
+      effective_from,
+      ...more,
+    });
+    expect(answer).toMatchObject({ status: 200 });
+  }
+});
+
+describe('a fee of shorter cells whose later ones a pause has moved (billing 5.3, 12.4)', () => {
+  test('returns what was billed of them', async () => {
+    const { catalog, api } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '90', { billing_period: 'QUARTERLY', display_name: 'Quarter' });
+    const monthly = await catalog.fixed(plan, '31', { display_name: 'Month' });
+    const customer = await catalog.customer();
+    const subscription = await catalog.subscribe(customer, plan, {
+      ...{ start_date: day('2026-01-01'), billing_period: 'QUARTERLY' },
+      ...{ include_price_ids: [monthly.id], proration_behavior: 'create_prorations' },
+    });
+    api.clock.set(day('2026-01-11'));
+    await api.post(`/v1/subscriptions/${subscription.id}/pause`, {});
+    api.clock.set(day('2026-01-21'));
+    await api.post(`/v1/subscriptions/${subscription.id}/resume`, {});
+    api.clock.set(day('2026-02-11'));
+    const cancel = { cancellation_type: 'immediate', cancel_at: day('2026-02-11') };
+    const answer = await api.post(`/v1/subscriptions/${subscription.id}/cancel`, cancel);
+    expect(answer).toMatchObject({ status: 200 });
+    const wallets = (await api.get(`/v1/customers/${customer.id}/wallets`)).body;
+    // Of three months that were paid, the second and the third.
+    expect(wallets.map((wallet: any) => wallet.balance)).toEqual(['62']);
   });
 });
