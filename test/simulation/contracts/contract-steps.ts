@@ -20,7 +20,7 @@ export type Note = (what: string, expected: Facts | null, found: Facts | null) =
 /** The preview of a cycle a millisecond before it is billed, the billing, and the end of its grace time. */
 export function billSteps(
   world: BillingWorld,
-  { pauses }: Contract,
+  { pauses, trialMoves }: Contract,
   subscription: { id: string },
   { reason, period, drafted, issued, rows }: Bill,
   note: Note,
@@ -29,6 +29,8 @@ export function billSteps(
   if (reason !== 'SUBSCRIPTION_CYCLE' && reason !== 'SUBSCRIPTION_TRIAL_END') return [];
   let previewed: Facts | null = null;
   const isPaused = pauses.some(({ start, end }) => start < drafted && drafted <= end);
+  // What ends a trial at once has its own preview.
+  const isEnded = trialMoves.some(({ asked }) => asked === drafted);
   const preview = async () => {
     previewed = exact(await ok(world, '/invoices/preview', { subscription_id: subscription.id }));
   };
@@ -40,7 +42,7 @@ export function billSteps(
     note(`preview of ${iso(period.start)}`, found === null ? null : exact(found), previewed);
   };
   return [
-    ...(isPaused ? [] : [{ at: drafted - 1, run: preview }]),
+    ...(isPaused || isEnded ? [] : [{ at: drafted - 1, run: preview }]),
     { at: drafted, run: close },
     { at: issued, run: () => world.finalize() },
   ];

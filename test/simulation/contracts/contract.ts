@@ -7,7 +7,7 @@ export type Trait = (typeof TRAITS)[number];
 
 /** Kinds of contracts take turns over the seeds; a mixed one has two or three traits. */
 export const KINDS = [
-  'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended', 'lines',
+  'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended', 'lines', 'trials', 'paused lines',
 ] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 
@@ -93,6 +93,12 @@ export interface Pause extends Time {
   readonly mode: 'immediate' | 'scheduled' | 'period_end';
   /** It ends by a request, not at a time that was said at its start. */
   readonly byHand: boolean;
+}
+
+/** The end of a trial is moved, or comes at once: then both instants are one. */
+export interface TrialMove {
+  readonly asked: number;
+  readonly end: number;
 }
 
 /** The end of a contract before its time. */
@@ -183,6 +189,10 @@ export interface Contract extends Cadence {
   readonly start: number;
   /** Days before anything is billed. */
   readonly trial: number;
+  /** What asks for the trial: days or dates of the contract, or days of its prices. */
+  readonly trialOf: 'days' | 'prices' | Time;
+  /** In order of time. */
+  readonly trialMoves: readonly TrialMove[];
   readonly end: number | null;
   readonly cancelled: Cancellation | null;
   readonly cycle: 'anniversary' | 'calendar';

@@ -54,14 +54,15 @@ async function editLine(
   }
 }
 
-/** The running line of that name. */
+/** The running line of that name, the last one if another one follows it. */
 async function lineOf(
   world: BillingWorld,
   { id }: { id: string },
   name: string,
 ): Promise<{ id: string }> {
   const { body } = await world.api.get(`/v1/subscriptions/${id}`);
-  return body.line_items.find(
-    (line: any) => line.display_name === name && isRunning(world, line.end_date),
+  const lines = (body.line_items as any[]).filter(
+    (line) => line.display_name === name && isRunning(world, line.end_date),
   );
+  return lines.reduce((last, line) => (line.start_date > last.start_date ? line : last));
 }

@@ -21,6 +21,7 @@ import { lineSteps } from './line-steps.ts';
 import { Account } from './naive-contract.ts';
 import { randomContract, randomUses } from './random-contract.ts';
 import { signContract } from './sign-contract.ts';
+import { trialSteps } from './trial-steps.ts';
 
 /** What differs, in words; empty: every invoice is as the naive account says, and as its preview said. */
 export async function liveContract(
@@ -43,6 +44,7 @@ export async function liveContract(
   const { customer, subscription } = signed;
   const { bills, left } = account.settled();
   const steps = [
+    ...trialSteps(world, contract, subscription, note),
     ...pauseSteps(world, contract, account, subscription),
     ...quantitySteps(world, contract, subscription, note),
     ...cancelSteps(world, contract, account, subscription),
@@ -55,7 +57,9 @@ export async function liveContract(
   ].sort((left, right) => left.at - right.at);
   for (const { at, run } of steps) {
     world.api.clock.set(iso(at));
-    await run();
+    await run().catch((cause: unknown) => {
+      throw new Error(`${seed} at ${iso(at)}: ${JSON.stringify(contract)}`, { cause });
+    });
   }
   await compareInvoices(world, contract, account, subscription, bills, note);
   // Credits that have expired are not told apart here.

@@ -5,6 +5,7 @@ import type {
   Contract,
   Draft,
   LineEdit,
+  Pause,
   PlanMove,
   QuantityChange,
   Reason,
@@ -16,6 +17,7 @@ import { grantedBlocks } from './naive-grants.ts';
 import type { Lived } from './naive-life.ts';
 import { Lines } from './naive-lines.ts';
 import { positive, total, zero } from './naive-rating.ts';
+import { isSettledAtOnce, lineOf, returnedFrom } from './naive-resumptions.ts';
 import { billing, settle, type Settlement } from './naive-settlement.ts';
 import { Usage } from './naive-usage.ts';
 
@@ -95,8 +97,10 @@ export class Account {
     const [drafts, blocks, unissued]: [Draft[], Block[], Bill[]] = [[], [], []];
     const moves = contract.moves.filter(({ at, asked }) => at <= asked && at >= life.start);
     const whenAsked = (change: (typeof changes)[number]) =>
-      'prorated' in change ? change.asked : change.at;
-    const changes = [...contract.changes, ...moves, ...contract.edits].sort(
+      'byHand' in change ? change.end : 'prorated' in change ? change.asked : change.at;
+    // A resumption settles edited lines again.
+    const resumed = contract.edits.length === 0 ? [] : contract.pauses;
+    const changes = [...contract.changes, ...moves, ...contract.edits, ...resumed].sort(
       (left, right) => whenAsked(left) - whenAsked(right),
     );
     if (changes.length === 0) return { drafts, blocks, unissued };
@@ -106,9 +110,11 @@ export class Account {
       const changed =
         'quantity' in change
           ? this.#requantified(change, earlier)
-          : 'kind' in change
-            ? this.#edited(change, earlier)
-            : this.#moved(change, earlier);
+          : 'byHand' in change
+            ? this.#resumed(change, earlier)
+            : 'kind' in change
+              ? this.#edited(change, earlier)
+              : this.#moved(change, earlier);
       bills.push(...changed.bills);
       drafts.push(...changed.drafts);
       blocks.push(...changed.blocks);
@@ -146,14 +152,32 @@ export class Account {
 
   /** Another line, in advance: the old one is given back, and the new one charged, with prorations. */
   #edited(edit: LineEdit, earlier: readonly Bill[]): Changed & { bills: Bill[] } {
-    const { asked, at, prorated } = edit;
+    const { asked, at } = edit;
     const none = { drafts: [], blocks: [], bills: [], unissued: [] };
-    if (!(prorated ?? this.#lines.contract.prorated)) return none;
+    if (!isSettledAtOnce(this.#sold, edit)) return none;
     const [before, known] = [this.#asKnownAt(asked - 1), this.#asKnownAt(asked)];
     const name = lineOf(edit);
-    const unserved = before.#fees.unserved(at, earlier, false, name);
+    const from = returnedFrom(this.#sold, edit);
+    const unserved = before.#fees.unserved(from, earlier, false, name);
     const period = known.#lines.periodAt(at);
     return this.#netted(period, asked, known.#fees.begun(at, name), unserved);
+  }
+
+  /** Lines in advance that begin or end after the start of a pause, which has made the period longer. */
+  #resumed(pause: Pause, earlier: readonly Bill[]): Changed & { bills: Bill[] } {
+    const none = { drafts: [], blocks: [], bills: [], unissued: [] };
+    const { cycle, prorated, pauses } = this.#sold;
+    if (cycle === 'calendar' || !prorated) return none;
+    const known = this.#asKnownAt(pause.end);
+    const before = new Account(
+      { ...known.#sold, pauses: pauses.filter(({ start }) => start < pause.start) },
+      this.#uses,
+    );
+    const [period, longer] = [before, known].map((one) => one.#lines.periodAt(pause.start - 1));
+    if (!longer!.added.includes(pause)) return none;
+    const lost = before.#fees.lost(pause, period!, longer!, known.#fees, earlier);
+    const gained = known.#fees.gained(pause, period!, longer!, before.#fees);
+    return this.#netted(longer!, pause.end, gained, lost);
   }
 
   /** Charges and credits of a change, on an invoice or in the wallet. */
@@ -265,17 +289,6 @@ export class Account {
           this.#uses,
           planned,
         );
-  }
-}
-
-function lineOf(edit: LineEdit): string {
-  switch (edit.kind) {
-    case 'fee':
-      return edit.fee.name;
-    case 'service':
-      return edit.service.name;
-    default:
-      return edit.line;
   }
 }
 

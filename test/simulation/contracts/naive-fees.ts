@@ -11,9 +11,10 @@ import type {
   Row,
 } from './contract.ts';
 import { cut, type Time } from './naive-calendar.ts';
-import { active, cellsOf, type Lived } from './naive-life.ts';
+import { active, cellsOf, overlap, type Lived } from './naive-life.ts';
 import { modelOf, share, type Lines, type Part } from './naive-lines.ts';
 import { rate, total, zero } from './naive-rating.ts';
+import { isResettled } from './naive-resumptions.ts';
 
 /** What the fees of a contract cost, and what changes charge and credit of them at once. */
 export class Fees {
@@ -25,10 +26,17 @@ export class Fees {
 
   /** Fees of a period that is about to begin; ends of addons in it are not known yet. */
   advanceRows(period: Lived, prorated = this.#lines.isProrated(period)): Row[] {
-    return this.#lines.contract.fees
-      .filter(({ advance, during }) => advance && isAt(during, period.start))
+    const { fees, addons } = this.#lines.contract;
+    const ofAddons = new Set(addons.flatMap((addon) => addon.fees.map(({ name }) => name)));
+    return fees
+      .filter(({ advance }) => advance)
+      .filter(
+        ({ during, name }) =>
+          isAt(during, period.start) || (!ofAddons.has(name) && cut(during!, period) !== null),
+      )
       .flatMap((fee) => {
-        const parts = this.#lines.parts({ ...fee, during: null }, period);
+        const isCut = !ofAddons.has(fee.name);
+        const parts = this.#lines.parts(isCut ? fee : { ...fee, during: null }, period);
         return this.#lines.inGroups(
           fee.name,
           'base',
@@ -162,6 +170,63 @@ export class Fees {
     );
   }
 
+  /** What fees serve less of a period that a pause has made longer: rows, and the tax on them. */
+  lost(pause: Pause, period: Lived, longer: Lived, known: Fees, bills: readonly Bill[]) {
+    const billed = bills.flatMap(({ rows }) => rows).filter(({ kind }) => kind === 'base');
+    const credits = this.#resettled(pause, period, longer, this, known).flatMap(
+      ({ fee, cell, less, time }) =>
+        less <= 0
+          ? []
+          : this.#credits(
+              { ...fee, during: null },
+              period,
+              { start: time!.end - less, end: time!.end },
+              billed.filter(({ start }) => start >= (fee.during?.start ?? -Infinity)),
+            )
+              .filter(({ start }) => cell.start <= start && start < cell.end)
+              .map((one) => ({ ...one, name: fee.name })),
+    );
+    return {
+      rows: credits.map(({ name, credit, start, end }) => ({
+        ...{ name, kind: 'credit' as const, start, end, quantity: null },
+        amount: credit.neg().toFixed(),
+      })),
+      tax: total(credits.map(({ tax }) => tax)),
+    };
+  }
+
+  /** What fees serve more of a period that a pause has made longer. */
+  gained(pause: Pause, period: Lived, longer: Lived, before: Fees): Row[] {
+    return this.#resettled(pause, period, longer, before, this).flatMap(
+      ({ fee, less, later, part }): Row[] => {
+        if (less >= 0) return [];
+        const service = { start: later!.end + less, end: later!.end };
+        const row = this.#feeRow(fee, { ...part, service }, true);
+        const [quantity, amount] = [row.quantity.toFixed(), row.amount.toFixed()];
+        return [{ name: fee.name, kind: 'base', ...service, quantity, amount }];
+      },
+    );
+  }
+
+  /** The cells of the fees that a resumption settles again, with the time that they serve before and after it. */
+  #resettled(pause: Pause, period: Lived, longer: Lived, before: Fees, known: Fees) {
+    const { contract } = known.#lines;
+    return contract.fees
+      .filter((fee) => fee.advance && isResettled(contract, fee, pause, period, longer))
+      .flatMap((fee) => {
+        const cells = cellsOf(longer, fee);
+        return cellsOf(period, fee).map(({ cell }, index) => {
+          const { reference, cell: moved } = cells[index]!;
+          const [time, later] = [cell, moved].map((one) => cut(one, fee.during ?? one));
+          const ms = (one: Time | null, added: readonly Time[]) =>
+            one === null ? 0 : one.end - one.start - overlap(one, added);
+          const less = ms(time!, period.added) - ms(later!, longer.added);
+          const part = { period: longer, reference, cell: moved, sold: moved, isLater: false };
+          return { fee, cell, time, later, less, part };
+        });
+      });
+  }
+
   /** What is credited for the advances of an addon that ends before them. */
   detachment({ detached, prorated, fees }: Addon, bills: readonly Bill[]): Block[] {
     if (detached?.now !== true) return [];
@@ -174,7 +239,7 @@ export class Fees {
   paused({ start, end }: Pause, bills: readonly Bill[]): Block[] {
     const { cycle, fees } = this.#lines.contract;
     if (cycle === 'anniversary') return [];
-    const running = fees.filter(({ during }) => isAt(during, start));
+    const running = fees.filter(({ during }) => during === null || cut(during, { start, end }));
     return this.returned(running, { start, end }, end, null, bills);
   }
 
@@ -207,16 +272,17 @@ export class Fees {
     const cells = cellsOf(period, fee);
     const isOne = this.#lines.contract.grouped && cells.length > 1;
     const earlier = this.#lines.contract.pauses.filter(({ start }) => start <= period.start);
-    return cells.flatMap(({ reference, cell }) => {
+    const from = Math.max(period.start, fee.during?.start ?? -Infinity);
+    const own = rows.filter(
+      ({ name, start }) => name === fee.name && start >= from && start < period.end,
+    );
+    return cells.flatMap(({ reference, cell }, index) => {
       const served = active(cell, earlier)[0];
-      const rest = served === undefined ? null : cut(served, unused);
+      const time = cut(unused, fee.during ?? unused);
+      const rest = served === undefined || time === null ? null : cut(served, time);
       if (rest === null) return [];
-      const around = isOne ? period : cell;
       // What was charged for other terms of the fee is not given back with these.
-      const from = Math.max(around.start, fee.during?.start ?? -Infinity);
-      const charged = rows.filter(
-        ({ name, start }) => name === fee.name && start >= from && start < around.end,
-      );
+      const charged = own.filter((row) => isOne || this.#paidCell(fee, period, row) === index);
       const gross = total(charged.map(({ amount }) => new Decimal(amount)));
       const net = total(charged.map((row) => row.net));
       if (gross.isZero()) return [];
@@ -230,6 +296,19 @@ export class Fees {
       const tax = credit.eq(net) ? taxes : this.#lines.round(taxes.times(credit).div(net));
       return [{ ...rest, credit, tax }];
     });
+  }
+
+  /** The number of the cell that a row paid: later pauses have moved the cells since. */
+  #paidCell(fee: Fee, period: Lived, { start, end }: Time): number {
+    for (let known = period.added.length; known >= 0; known -= 1) {
+      const [added, later] = [period.added.slice(0, known), period.added.slice(known)];
+      const shorter = { ...period, added, end: period.end - overlap(period, later) };
+      const index = cellsOf(shorter, fee).findIndex(
+        ({ reference }) => reference.start <= start && end <= reference.end,
+      );
+      if (index >= 0) return index;
+    }
+    return cellsOf(period, fee).findIndex(({ cell }) => cell.start <= start && start < cell.end);
   }
 }
 

@@ -4,14 +4,17 @@ import { boundary, clockAt } from './naive-calendar.ts';
 import { lifeOf, type Lived } from './naive-life.ts';
 
 /**
- * What the grants of a contract give, in money: for each period of a grant that ends within the contract and does not
- * begin in a pause (money 5.4, billing 12.4). `known` tells the periods as they are known at an instant.
+ * What the grants of a contract give, in money: for each period of a grant that begins after a trial, ends within the
+ * contract and does not begin in a pause (money 5.2.1, 5.4, billing 12.4). `known` tells the periods as they are known
+ * at an instant.
  */
 export function grantedBlocks(
   contract: Contract,
   until: number,
   known: (at: number) => readonly Lived[],
 ): Block[] {
+  const { cancelled } = contract;
+  if (cancelled !== null && cancelled.at <= lifeOf(contract).start) return [];
   return contract.grants.flatMap((grant) =>
     grantTimes(contract, grant, until)
       .filter((at) => !contract.pauses.some(({ start, end }) => start <= at && at < end))
@@ -26,7 +29,8 @@ export function grantedBlocks(
 
 /** When the credits of a grant are given, up to an instant. The time of pauses does not count, but on a calendar. */
 export function grantTimes(contract: Contract, { every }: Grant, until: number): number[] {
-  const { zone, start, cycle, pauses } = contract;
+  const { zone, cycle, pauses } = contract;
+  const { start } = lifeOf(contract);
   if (every === null) return [start];
   let clock = clockAt(zone, start);
   const times: number[] = [];

@@ -47,8 +47,11 @@ export const lifeOf = (contract: Contract): Time => ({
   end: contract.end ?? Infinity,
 });
 
-const paidFrom = ({ zone, start, trial }: Contract): number =>
-  boundary(clockAt(zone, start), 'DAILY', 1, trial);
+function paidFrom({ zone, start, trial, trialOf, trialMoves }: Contract): number {
+  const planned =
+    typeof trialOf === 'object' ? trialOf.end : boundary(clockAt(zone, start), 'DAILY', 1, trial);
+  return trialMoves.at(-1)?.end ?? planned;
+}
 
 /** The grid that the subscription has before any pause. */
 export function firstClock(contract: Contract): Clock {

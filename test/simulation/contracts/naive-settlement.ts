@@ -6,6 +6,7 @@ import {
   type Block,
   type Contract,
   type Draft,
+  type Reason,
   type Row,
 } from './contract.ts';
 import { livedPeriods, overlap, type Lived } from './naive-life.ts';
@@ -13,6 +14,8 @@ import { positive, total } from './naive-rating.ts';
 
 /** Credits may pay usage of a period that ended before their expiry for so long after it. */
 const HELD_MS = 72 * 3_600_000;
+
+const OPENINGS: readonly Reason[] = ['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END'];
 
 /** A block with what is left of it. */
 interface Left extends Block {
@@ -185,8 +188,8 @@ function pay(contract: Contract, bill: Bill, blocks: Left[], isForUsage: boolean
     rows.filter(({ name }) => !isForUsage || !name.startsWith('fee')).map(({ net }) => net),
   );
   const usable = blocks
-    // Credits that begin with the contract come after its opening invoice.
-    .filter(({ at }) => (bill.reason === 'SUBSCRIPTION_CREATE' ? at < issued : at <= issued))
+    // Credits that begin with the paid time come after its opening invoice.
+    .filter(({ at }) => (OPENINGS.includes(bill.reason) ? at < issued : at <= issued))
     .filter(
       ({ expiry }) =>
         expiry === null ||

@@ -64,10 +64,13 @@ export class Usage {
       return [...base, ...beside];
     });
     if (commitment === null) return rows;
-    return this.#pooled(
+    const pooled = this.#pooled(
       period,
       total(charged.flatMap(({ parts }) => parts.map(({ amount }) => amount))),
     );
+    // A period that is paused from its start to its end has no rows of usage.
+    const isIdle = charged.every(({ parts }) => parts.length === 0);
+    return isIdle ? pooled.filter(({ amount }) => Number(amount) !== 0) : pooled;
   }
 
   #termRows({ within, overage, trueUp }: Outcome): Outcome {

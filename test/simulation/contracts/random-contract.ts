@@ -16,7 +16,9 @@ import { Account } from './naive-contract.ts';
 import { DAY, UNITS, cadence, randomModel } from './random-offer.ts';
 import { withLines } from './random-lines.ts';
 import { withMoves } from './random-moves.ts';
+import { withPausedLines } from './random-paused-lines.ts';
 import { withQuotas } from './random-quotas.ts';
+import { withTrial } from './random-trials.ts';
 import { withAmendments, withChanges, withEnd, withTraits } from './random-traits.ts';
 
 export const ZONES = [
@@ -40,6 +42,8 @@ export function randomContract(random: Random, kind: Kind): Contract {
   if (kind === 'amended') return withAmendments(random, plain);
   if (kind === 'quotas') return withQuotas(random, plain);
   if (kind === 'lines') return withLines(random, plain);
+  if (kind === 'trials') return withTrial(random, plain);
+  if (kind === 'paused lines') return withPausedLines(random, plain);
   return kind === 'changes' ? withChanges(random, plain) : withTraits(random, plain, traits);
 }
 
@@ -57,13 +61,14 @@ const NOT_CONVERTED: readonly Trait[] = ['units', 'grants', 'addons', 'pauses'];
 export const NOTHING_MORE = {
   ...{ pauses: [], changes: [], moves: [], addons: [], edits: [], grants: [], grantsOfPlan: false },
   ...{ inUnits: false, members: [], isDelegated: false, trial: 0, cancelled: null },
+  ...{ trialOf: 'days' as const, trialMoves: [] },
 };
 
 function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): Contract {
   const isWindows = traits.has('windows');
   // Only a contract that runs through has phases here.
   const runsThrough = !(
-    ['ends', 'changes', 'plans', 'quotas', 'amended', 'lines'] as Kind[]
+    ['ends', 'changes', 'plans', 'quotas', 'amended', 'lines', 'trials', 'paused lines'] as Kind[]
   ).includes(kind);
   const canBePhased = runsThrough && !traits.has('pauses') && !traits.has('addons');
   const isFiat = !runsThrough || NOT_CONVERTED.some((trait) => traits.has(trait));

@@ -24,7 +24,7 @@ export function withLines(random: Random, plain: Contract): Contract {
   };
 }
 
-const lastOf = ({ edits }: Contract): number =>
+export const lastOf = ({ edits }: Contract): number =>
   Math.max(0, ...edits.flatMap(({ asked, at }) => [asked, at]));
 
 /** Null: there is no time for it, or no line. */
@@ -69,7 +69,7 @@ function randomEdit(random: Random, contract: Contract): LineEdit | null {
 }
 
 /** Lines that have not ended, each with its start. The terms of a line with a commitment do not change here. */
-function runningLines({ fees, services, edits }: Contract) {
+export function runningLines({ fees, services, edits }: Contract) {
   const added = edits.flatMap((edit) => {
     if (edit.kind === 'fee') return [{ name: edit.fee.name, since: edit.at, canChange: true }];
     return edit.kind === 'service'
@@ -94,14 +94,14 @@ const newLine = (random: Random, { unit, count }: Contract) => ({
   ...{ during: null, model: randomModel(random), later: null },
 });
 
-const newFee = (random: Random, contract: Contract, number: number): Fee => ({
+export const newFee = (random: Random, contract: Contract, number: number): Fee => ({
   ...newLine(random, contract),
   name: `fee of edit ${number}`,
   advance: random.chance(0.7),
   quantity: 1 + random.below(4),
 });
 
-const newService = (random: Random, contract: Contract, number: number): Service => ({
+export const newService = (random: Random, contract: Contract, number: number): Service => ({
   ...newLine(random, contract),
   name: `service of edit ${number}`,
   ...{ max: false, bucket: null, free: null, commitment: null },

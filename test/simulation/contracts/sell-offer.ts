@@ -65,6 +65,7 @@ export const sellFee = (world: BillingWorld, plan: Owner, contract: Contract, fe
   ok(world, '/prices', {
     ...priceOf(plan, contract.currency, 'FIXED'),
     ...feeTerms(fee, contract),
+    ...(contract.trialOf === 'prices' ? { trial_period_days: contract.trial } : {}),
   });
 
 export const feeTerms = (fee: Fee, contract: Contract) => ({

@@ -95,7 +95,7 @@ export async function signContract(
     ...{ customer_id: customer.id, plan_id: plan.id, currency: contract.currency },
     ...{ billing_period: contract.unit, billing_period_count: contract.count },
     ...{ billing_cycle: contract.cycle, customer_timezone: contract.zone },
-    ...(contract.trial === 0 ? {} : { trial_period_days: contract.trial }),
+    ...trialOf(contract),
     ...(contract.anchor === null ? {} : { billing_anchor: iso(contract.anchor) }),
     ...{ start_date: iso(contract.start), end_date: contract.end && iso(contract.end) },
     proration_behavior: contract.prorated ? 'create_prorations' : 'none',
@@ -136,6 +136,12 @@ export async function signContract(
 }
 
 export type Signed = Awaited<ReturnType<typeof signContract>>;
+
+function trialOf({ trial, trialOf }: Contract): object {
+  if (typeof trialOf === 'object')
+    return { trial_start: iso(trialOf.start), trial_end: iso(trialOf.end) };
+  return trialOf === 'prices' || trial === 0 ? {} : { trial_period_days: trial };
+}
 
 function familyOf(
   { isDelegated, members }: Contract,

@@ -1,0 +1,116 @@
+import type { Random } from '../../support/random.ts';
+import type { Contract, LineEdit, Pause } from './contract.ts';
+import type { Time } from './naive-calendar.ts';
+import { Account, GRACE_MS } from './naive-contract.ts';
+import { isAdvance, runningAt } from './naive-resumptions.ts';
+import { lastOf, newFee, newService, runningLines } from './random-lines.ts';
+import { ofOnePeriod } from './random-moves.ts';
+import { randomModel } from './random-offer.ts';
+import { withPauses } from './random-traits.ts';
+
+/** Edits of single lines before, in and after pauses; most of them are in a pause, or take effect in one. */
+export function withPausedLines(random: Random, plain: Contract): Contract {
+  let contract = withPauses(random, {
+    ...plain,
+    services: plain.services.map((service) => ({ ...service, ...ofOnePeriod(service) })),
+  });
+  for (let left = 2 + random.below(5); left > 0; left -= 1) {
+    const edit = randomEdit(random, contract);
+    if (edit !== null) contract = { ...contract, edits: [...contract.edits, edit] };
+  }
+  return contract;
+}
+
+const within = (random: Random, from: number, to: number): number =>
+  from + 1 + Math.floor((to - from - 2) * random.next());
+
+/** Null: there is no time for it, no line, or it is refused. */
+function randomEdit(random: Random, contract: Contract): LineEdit | null {
+  const last = Math.max(contract.start, lastOf(contract)) + GRACE_MS;
+  const time = timeOfEdit(random, contract, last);
+  if (time === null || time.end - time.start < 10) return null;
+  const asked = within(random, time.start, time.end);
+  const running = runningAt(contract, asked);
+  if (running === undefined) return null;
+  const pause = contract.pauses.find(({ start, end }) => start <= asked && asked < end) ?? null;
+  const prorated = random.pick([null, null, true, false]);
+  const lines = runningLines(contract);
+  const isNew = lines.length === 0 || random.chance(0.45);
+  const line = isNew ? null : random.pick(lines);
+  const isAtBoundary = pause !== null && pause.start >= running.end;
+  const earliest = Math.max(running.start, line?.since ?? 0, isAtBoundary ? pause.start : 0);
+  const at = effectOf(random, asked, { start: earliest, end: running.end });
+  if (at === null || (contract.end !== null && at >= contract.end - GRACE_MS)) return null;
+  const edit = editOf(random, contract, line, { asked, at, prorated });
+  return inPause(contract, edit, pause, running);
+}
+
+/** In a pause, before one, or at any time. */
+function timeOfEdit(random: Random, contract: Contract, last: number): Time | null {
+  const { periods } = new Account(contract, []);
+  const lived = periods.slice(0, contract.periods);
+  const pauses = contract.pauses.filter(({ start }) => start < lived.at(-1)!.end);
+  const pick = <Value>(values: readonly Value[]) =>
+    values.length === 0 ? null : random.pick(values);
+  if (random.chance(0.5)) {
+    const pause = pick(pauses.filter(({ end }) => end > last));
+    if (pause !== null) return { start: Math.max(pause.start, last), end: pause.end };
+  }
+  if (random.chance(0.6)) {
+    const pause = pick(pauses.filter(({ start }) => start > last));
+    const period = lived.findLast(({ start }) => pause !== null && start < pause.start);
+    if (pause !== null && period !== undefined)
+      return { start: Math.max(period.start, last), end: pause.start };
+  }
+  const period = pick(lived.filter(({ end }) => end > last));
+  return period && { start: Math.max(period.start, last), end: period.end };
+}
+
+/** At once, dated back, or ahead in the running period or in the next one. Null: there is no time for it. */
+function effectOf(random: Random, asked: number, running: Time): number | null {
+  switch (random.below(6)) {
+    case 0:
+      return asked - running.start > 10 ? within(random, running.start, asked) : null;
+    case 1:
+    case 2:
+      return running.end - asked > 10 ? within(random, asked, running.end) : null;
+    case 3:
+    case 4: {
+      const from = Math.max(asked, running.end);
+      return within(random, from, from + Math.max(running.end - running.start, 20));
+    }
+    default:
+      return Math.max(asked, running.start);
+  }
+}
+
+function editOf(
+  random: Random,
+  contract: Contract,
+  line: ReturnType<typeof runningLines>[number] | null,
+  time: Pick<LineEdit, 'asked' | 'at' | 'prorated'>,
+): LineEdit {
+  const number = contract.edits.length;
+  if (line === null)
+    return random.chance(0.7)
+      ? { kind: 'fee', ...time, fee: newFee(random, contract, number) }
+      : { kind: 'service', ...time, service: newService(random, contract, number) };
+  return line.canChange && random.chance(0.6)
+    ? { kind: 'terms', ...time, line: line.name, model: randomModel(random) }
+    : { kind: 'end', ...time, line: line.name };
+}
+
+/** The edit as it is accepted in a pause: nothing is charged at once in it, and an advance ends now (billing 12.3). */
+function inPause(
+  contract: Contract,
+  edit: LineEdit,
+  pause: Pause | null,
+  running: Time,
+): LineEdit | null {
+  const isProrated = edit.prorated ?? contract.prorated;
+  if (pause === null || !isProrated || edit.at >= running.end || !isAdvance(contract, edit))
+    return edit;
+  if (edit.kind !== 'end') return { ...edit, prorated: false };
+  const isLate = edit.at > edit.asked && contract.cycle === 'anniversary' && edit.at > pause.start;
+  return isLate ? null : edit;
+}
