@@ -12,7 +12,7 @@ import { insertFeature, withEmbedded, type FeatureRow } from './repository.ts';
 
 /**
  * Creates a feature; a metered one with an existing meter or with one created in the same transaction. The
- * lookup key defaults to the name. The meter of a feature that is not metered is ignored.
+ * lookup key defaults to the name. Only a metered feature takes a meter.
  */
 export async function createFeature(
   tx: Transaction,
@@ -21,6 +21,7 @@ export async function createFeature(
   body: CreateFeatureBody,
 ): Promise<Feature> {
   assertUnits(body.unit_singular ?? null, body.unit_plural ?? null);
+  if (body.type !== 'metered') refuseMeter(body);
   if (body.group_id) await assertGroupOf(tx, caller.scope, body.group_id, 'feature');
   const row: FeatureRow = {
     ...newRecord(deps, caller, 'feat'),
@@ -40,6 +41,13 @@ export async function createFeature(
   await writeOutbox(tx, caller.scope, 'feature.created', { feature: row });
   const [feature] = await withEmbedded(tx, caller.scope, [row], { meter: false });
   return feature!;
+}
+
+/** A meter would have no effect on any other feature. */
+function refuseMeter({ type, meter, meter_id }: CreateFeatureBody): void {
+  const message = `is for metered features only; this one is ${type}`;
+  if (meter_id) throw invalidField('meter_id', message);
+  if (meter) throw invalidField('meter', message);
 }
 
 async function meterIdOf(

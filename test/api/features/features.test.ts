@@ -202,6 +202,8 @@ describe('features', () => {
       ],
       ['metadata.n', { metadata: { n: 1 } }],
       ['meter_id', { type: 'metered', meter, meter_id: 'meter_x' }],
+      ['meter_id', { type: 'boolean', meter_id: 'meter_x' }],
+      ['meter', { type: 'static', meter }],
     ])('%s', async (path, fields) => {
       const answer = await create(fields);
       expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
