@@ -216,7 +216,8 @@ export const EventsBody = z
   .object({
     ...common,
     property_filters: propertyFilters,
-    page_size: z.int().nullish(),
+    /** Above 50 it means 50, as clients of this route expect. */
+    page_size: z.int().min(1).nullish(),
     offset: z.int().min(0).nullish(),
   })
   .meta({ id: 'GetEvents' });

@@ -67,12 +67,14 @@ export async function listEvents(
   };
 }
 
-/** The URL form of the same request. */
+/** The URL form of the same request; a `page_size` that is not a number means the default, as recorded. */
 export function eventsBodyOf(query: z.output<typeof EventsQuery>): EventsBody {
   const { page_size, property_filters, count_total: _, ...same } = query;
+  const size = /^-?\d+$/.test(page_size ?? '') ? Number(page_size) : null;
+  if (size !== null && size < 1) throw invalidField('page_size', 'must be at least 1');
   return {
     ...same,
-    page_size: /^\d+$/.test(page_size ?? '') ? Number(page_size) : null,
+    page_size: size,
     property_filters: filtersOf(property_filters ?? ''),
   };
 }
@@ -89,7 +91,7 @@ function filtersOf(text: string): Record<string, string[]> {
   );
 }
 
-/** Out of range means the default size, as clients of this route expect. */
+/** Above the largest size means that size, as clients of this route expect. */
 function pageSize(asked: number | null | undefined): number {
-  return asked == null || asked < 1 || asked > EVENT_PAGE_SIZE ? EVENT_PAGE_SIZE : asked;
+  return Math.min(asked ?? EVENT_PAGE_SIZE, EVENT_PAGE_SIZE);
 }

@@ -453,6 +453,7 @@ describe('event routes', () => {
         ids((await get(`${url}&property_filters=plan:free;n:5,6&count_total=true`)).body),
       ).toEqual(['l6', 'l5']);
       expect(ids((await get(`${url}&page_size=many`)).body)).toHaveLength(7);
+      expect((await get(`${url}&page_size=-1`)).status).toBe(400);
     });
 
     test.each([
@@ -466,6 +467,8 @@ describe('event routes', () => {
       [{ sort: 'event_name', iter_last_key: '1768212000000000000::no-such-event' }],
       [{ property_filters: 'plan' }],
       [{ offset: -1 }],
+      [{ page_size: -1 }],
+      [{ page_size: 0 }],
     ])('400 for %j', async (more) => {
       expect((await post('/events/query', { ...range, ...more })).status).toBe(400);
     });
