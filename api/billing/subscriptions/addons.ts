@@ -54,18 +54,21 @@ export interface AddonContext {
   readonly lines: readonly BilledLine[];
 }
 
+/** How long a request may be under way: a caller's "now" may be so much older than ours. */
+const UNDER_WAY_MS = 60_000;
+
 /** The addons of a new subscription (billing 15). Writes overridden prices only. */
 export async function newAddons(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   context: AddonContext,
-  { addons }: CreateSubscriptionBody,
+  { addons, start_date: asked }: CreateSubscriptionBody,
 ): Promise<NewAddon[]> {
   const planned: NewAddon[] = [];
   for (const [index, request] of (addons ?? []).entries()) {
     const lines = [...context.lines, ...planned.flatMap((addon) => addon.lines)];
-    const start = request.start_date ?? context.subscription.start_date;
+    const start = addonStart(request.start_date, context.subscription.start_date, !asked);
     planned.push(
       await newAddon(
         tx,
@@ -80,6 +83,20 @@ export async function newAddons(
   }
   await refuseEntitlementConflicts(tx, caller, context, planned);
   return planned;
+}
+
+/**
+ * A subscription without a start of its own begins when the request is served. The caller's "now", a moment
+ * earlier, then means that start.
+ */
+function addonStart(
+  asked: string | null | undefined,
+  subscriptionStart: string,
+  startsNow: boolean,
+): string {
+  if (!asked) return subscriptionStart;
+  const before = epochMs(subscriptionStart) - epochMs(asked);
+  return startsNow && before > 0 && before <= UNDER_WAY_MS ? subscriptionStart : asked;
 }
 
 /** One more addon: its association and a line item for each of its prices that fits. Writes overridden prices only. */

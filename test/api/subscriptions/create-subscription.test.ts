@@ -40,6 +40,22 @@ const rows = (invoice: any) =>
   ]);
 
 describe('201', () => {
+  test('an addon from a "now" of a moment ago begins with a subscription that begins now', async () => {
+    const { body } = await sold();
+    const { body: addon } = await api.post('/v1/addons', { name: 'A', lookup_key: 'begins-now' });
+    await catalog.fixed(addon, '5', { entity_type: 'ADDON' });
+    const from = (start_date: string) =>
+      post(body({ start_date: undefined, addons: [{ addon_id: addon.id, start_date }] }));
+    const before = (ms: number) => new Date(Date.parse(TEST_NOW) - ms).toISOString();
+    const { status, body: created } = await from(before(2_000));
+    expect(status).toBe(201);
+    const path = `/v1/subscriptions/${created.id}/addons/associations`;
+    const [association] = (await api.get(path)).body.items;
+    expect(association.start_date).toBe(created.start_date);
+    const refused = await from(before(120_000));
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, 'addons[0].start_date']);
+  });
+
   test('fixed prices of the plan come before its usage prices, each kind in order of creation', async () => {
     const plan = await catalog.plan();
     const names = ['Usage 1', 'Fee 1', 'Usage 2', 'Fee 2'];
