@@ -50,13 +50,24 @@ const commitmentFields = {
   commitment_time_buckets: notOffered('a commitment by time of day'),
 };
 
-/** A commitment to usage of one price, in each of its charge periods (billing 6.2). */
+/** The names that these three fields have on a line item. */
+const lineCommitmentFields = {
+  commitment_overage_factor: overageFactor.nullish(),
+  commitment_true_up_enabled: z.boolean().nullish(),
+  commitment_windowed: z.boolean().nullish(),
+};
+
+/**
+ * A commitment to usage of one price, in each of its charge periods (billing 6.2). Three fields have two names,
+ * the second as on a line item.
+ */
 export const LineItemCommitment = z
   .object({
     ...commitmentFields,
     overage_factor: overageFactor.nullish(),
     enable_true_up: z.boolean().nullish(),
     is_window_commitment: z.boolean().nullish(),
+    ...lineCommitmentFields,
   })
   .meta({ id: 'LineItemCommitmentConfig' });
 
@@ -80,9 +91,7 @@ export const LineItemRequest = z
     subscription_phase_id: notOffered('a phase'),
     metadata: metadata.nullish(),
     ...commitmentFields,
-    commitment_overage_factor: overageFactor.nullish(),
-    commitment_true_up_enabled: z.boolean().nullish(),
-    commitment_windowed: z.boolean().nullish(),
+    ...lineCommitmentFields,
   })
   .meta({ id: 'SubscriptionLineItemRequest' });
 export type LineItemRequest = z.output<typeof LineItemRequest>;

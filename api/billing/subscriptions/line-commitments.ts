@@ -44,10 +44,10 @@ function commitmentsIn({ line_items, line_item_commitments }: CommittingBody, wi
     path: `${within}line_items[${index}]`,
     commitment,
   }));
-  const ofPrices = Object.entries(line_item_commitments ?? {}).map(([price_id, config]) => ({
-    path: `${within}line_item_commitments.${price_id}`,
-    commitment: fieldsOf(config),
-  }));
+  const ofPrices = Object.entries(line_item_commitments ?? {}).map(([price_id, config]) => {
+    const path = `${within}line_item_commitments.${price_id}`;
+    return { path, commitment: fieldsOf(config, path) };
+  });
   return [...ofLines, ...ofPrices];
 }
 
@@ -140,7 +140,11 @@ export function withCommitments(
     if (found.has(line) || commitmentTerms(line) !== null)
       throw invalidField(path, 'the line item of the price has a commitment already');
     const columns = inRequestNames(path, () =>
-      commitmentColumns(fieldsOf(config), committedLine(line.price, meters, subscription), path),
+      commitmentColumns(
+        fieldsOf(config, path),
+        committedLine(line.price, meters, subscription),
+        path,
+      ),
     );
     found.set(line, columns);
   }
@@ -226,17 +230,26 @@ export function inheritedCommitment(
   );
 }
 
-function fieldsOf(
-  config: NonNullable<CreateSubscriptionBody['line_item_commitments']>[string],
-): CommitmentFields {
-  const { overage_factor, enable_true_up, ...fields } = config;
+type LineCommitment = NonNullable<CreateSubscriptionBody['line_item_commitments']>[string];
+
+/** Three fields have two names each, of which a request may send either. */
+function fieldsOf(config: LineCommitment, path: string): CommitmentFields {
+  const oneOf = <First extends keyof LineCommitment, Second extends keyof LineCommitment>(
+    first: First,
+    second: Second,
+  ): LineCommitment[First] | LineCommitment[Second] | null => {
+    const [left, right] = [config[first] ?? null, config[second] ?? null];
+    if (left !== null && right !== null && left !== right)
+      throw invalidField(`${path}.${second}`, `differs from ${first}, which is the same field`);
+    return left ?? right;
+  };
   return {
-    commitment_amount: fields.commitment_amount ?? null,
-    commitment_quantity: fields.commitment_quantity ?? null,
-    commitment_type: fields.commitment_type ?? null,
-    commitment_duration: fields.commitment_duration ?? null,
-    commitment_overage_factor: overage_factor ?? null,
-    commitment_true_up_enabled: enable_true_up ?? null,
-    commitment_windowed: fields.is_window_commitment ?? null,
+    commitment_amount: config.commitment_amount ?? null,
+    commitment_quantity: config.commitment_quantity ?? null,
+    commitment_type: config.commitment_type ?? null,
+    commitment_duration: config.commitment_duration ?? null,
+    commitment_overage_factor: oneOf('overage_factor', 'commitment_overage_factor') ?? null,
+    commitment_true_up_enabled: oneOf('enable_true_up', 'commitment_true_up_enabled') ?? null,
+    commitment_windowed: oneOf('is_window_commitment', 'commitment_windowed') ?? null,
   };
 }

@@ -86,6 +86,25 @@ describe('commitments of line items', () => {
     },
   });
 
+  test('their fields may have the names that a line item has', async () => {
+    const catalog = await sold();
+    const { line_items } = await subscribe(catalog, {
+      line_item_commitments: {
+        [catalog.x.id]: {
+          commitment_amount: '100',
+          commitment_overage_factor: '1.2',
+          commitment_true_up_enabled: true,
+          commitment_windowed: false,
+        },
+      },
+    });
+    expect(line_items.find((line: any) => line.price_id === catalog.x.id)).toMatchObject({
+      commitment_overage_factor: '1.2',
+      commitment_true_up_enabled: true,
+      commitment_windowed: false,
+    });
+  });
+
   test('the lines have them, and the row has the parts of its amount', async () => {
     const catalog = await sold();
     const subscription = await subscribe(catalog, both(catalog));
@@ -302,18 +321,19 @@ describe('commitments of line items', () => {
       catalog = await sold();
     });
     test.each`
-      name                          | at     | commitment                                                    | path
-      ${'both kinds'}               | ${'x'} | ${{ commitment_amount: '1', commitment_quantity: '1' }}       | ${'commitment_quantity'}
-      ${'a type against the value'} | ${'x'} | ${{ commitment_amount: '1', commitment_type: 'quantity' }}    | ${'commitment_type'}
-      ${'no value'}                 | ${'x'} | ${{ enable_true_up: true }}                                   | ${'commitment_amount'}
-      ${'below zero'}               | ${'x'} | ${{ commitment_amount: '-1' }}                                | ${'commitment_amount'}
-      ${'a factor below 1'}         | ${'x'} | ${{ commitment_amount: '1', overage_factor: '0.99' }}         | ${'overage_factor'}
-      ${'a factor of nothing'}      | ${'x'} | ${{ commitment_amount: '1', overage_factor: 0 }}              | ${'overage_factor'}
-      ${'a fee'}                    | ${'f'} | ${{ commitment_amount: '1' }}                                 | ${'commitment_amount'}
-      ${'a single time'}            | ${'x'} | ${{ commitment_amount: '1', commitment_duration: 'ONETIME' }} | ${'commitment_duration'}
-      ${'windows without a bucket'} | ${'x'} | ${{ commitment_amount: '1', is_window_commitment: true }}     | ${'is_window_commitment'}
-      ${'times of day'}             | ${'x'} | ${{ commitment_amount: '1', commitment_time_buckets: [{}] }}  | ${'commitment_time_buckets'}
-      ${'a price that it has not'}  | ${'-'} | ${{ commitment_amount: '1' }}                                 | ${''}
+      name                          | at     | commitment                                                                     | path
+      ${'both kinds'}               | ${'x'} | ${{ commitment_amount: '1', commitment_quantity: '1' }}                        | ${'commitment_quantity'}
+      ${'a type against the value'} | ${'x'} | ${{ commitment_amount: '1', commitment_type: 'quantity' }}                     | ${'commitment_type'}
+      ${'no value'}                 | ${'x'} | ${{ enable_true_up: true }}                                                    | ${'commitment_amount'}
+      ${'below zero'}               | ${'x'} | ${{ commitment_amount: '-1' }}                                                 | ${'commitment_amount'}
+      ${'a factor below 1'}         | ${'x'} | ${{ commitment_amount: '1', overage_factor: '0.99' }}                          | ${'overage_factor'}
+      ${'a factor of nothing'}      | ${'x'} | ${{ commitment_amount: '1', overage_factor: 0 }}                               | ${'overage_factor'}
+      ${'a fee'}                    | ${'f'} | ${{ commitment_amount: '1' }}                                                  | ${'commitment_amount'}
+      ${'a single time'}            | ${'x'} | ${{ commitment_amount: '1', commitment_duration: 'ONETIME' }}                  | ${'commitment_duration'}
+      ${'windows without a bucket'} | ${'x'} | ${{ commitment_amount: '1', is_window_commitment: true }}                      | ${'is_window_commitment'}
+      ${'a factor under two names'} | ${'x'} | ${{ commitment_amount: '1', overage_factor: 2, commitment_overage_factor: 3 }} | ${'commitment_overage_factor'}
+      ${'times of day'}             | ${'x'} | ${{ commitment_amount: '1', commitment_time_buckets: [{}] }}                   | ${'commitment_time_buckets'}
+      ${'a price that it has not'}  | ${'-'} | ${{ commitment_amount: '1' }}                                                  | ${''}
     `('$name', async ({ at, commitment, path }) => {
       const id = at === 'x' ? catalog.x.id : at === 'f' ? catalog.fee.id : 'price_0';
       const { status, body } = await attempt(catalog, {
