@@ -109,7 +109,7 @@ export function moveTrialEnd(
 ): TrialEnd {
   if (subscription.subscription_status !== 'trialing') {
     throw invalidOperation(
-      `A ${subscription.subscription_status} subscription has no running trial.`,
+      `The subscription is ${subscription.subscription_status} and has no running trial.`,
       'subscription_status',
     );
   }

@@ -303,12 +303,13 @@ describe('200 later', () => {
 
 describe('refused', () => {
   test.each`
-    name                            | body                                                                     | path
-    ${'no type'}                    | ${{}}                                                                    | ${'cancellation_type'}
-    ${'an unknown type'}            | ${{ cancellation_type: 'later' }}                                        | ${'cancellation_type'}
-    ${'a date is missing'}          | ${{ cancellation_type: 'scheduled_date' }}                               | ${'cancel_at'}
-    ${'a future date, immediately'} | ${{ cancellation_type: 'immediate', cancel_at: '2030-01-01T00:00:00Z' }} | ${'cancel_at'}
-    ${'before the period'}          | ${{ cancellation_type: 'immediate', cancel_at: '2026-03-01T00:00:00Z' }} | ${'cancel_at'}
+    name                            | body                                                                         | path
+    ${'no type'}                    | ${{}}                                                                        | ${'cancellation_type'}
+    ${'an unknown type'}            | ${{ cancellation_type: 'later' }}                                            | ${'cancellation_type'}
+    ${'a date is missing'}          | ${{ cancellation_type: 'scheduled_date' }}                                   | ${'cancel_at'}
+    ${'a future date, immediately'} | ${{ cancellation_type: 'immediate', cancel_at: '2030-01-01T00:00:00Z' }}     | ${'cancel_at'}
+    ${'a date with another type'}   | ${{ cancellation_type: 'end_of_period', cancel_at: '2026-04-20T00:00:00Z' }} | ${'cancel_at'}
+    ${'before the period'}          | ${{ cancellation_type: 'immediate', cancel_at: '2026-03-01T00:00:00Z' }}     | ${'cancel_at'}
   `('400: $name', async ({ body, path }) => {
     const { subscription } = await subscribed();
     const answer = await cancel(subscription, body);

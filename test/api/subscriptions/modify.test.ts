@@ -361,6 +361,18 @@ describe('coupon and tax', () => {
     ] as const)
       expect((await modify(subscription, 'execute', body)).status).toBe(status);
   });
+
+  test.each([
+    ['coupon', 'coupon_association_id', { coupon_code: 'NONE' }],
+    ['tax', 'tax_association_id', { tax_rate_id: 'taxrate_x' }],
+  ])('400 for a %s that is added under the id of an association', async (type, field, params) => {
+    const { subscription } = await subscribed();
+    const { status, body } = await modify(subscription, 'execute', {
+      type,
+      [`${type}_params`]: { action: 'add', ...params, [field]: 'assoc_x' },
+    });
+    expect([status, body.details[0].path]).toEqual([400, `${type}_params.${field}`]);
+  });
 });
 
 describe('trial_end', () => {
@@ -417,5 +429,13 @@ describe('trial_end', () => {
     const { subscription } = await subscribed();
     const body = { type: 'trial_end', trial_end_params: { action: 'immediate' } };
     expect((await modify(subscription, 'execute', body)).status).toBe(400);
+    const { subscription: onTrial } = await subscribed('10', { trial_end: day('2026-04-20') });
+    const new_trial_end = day('2026-04-25');
+    const dated = { ...body, trial_end_params: { action: 'immediate', new_trial_end } };
+    const answer = await modify(onTrial, 'execute', dated);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'trial_end_params.new_trial_end' }] },
+    });
   });
 });

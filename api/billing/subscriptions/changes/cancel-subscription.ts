@@ -3,6 +3,7 @@ import {
   type CancellationDecision,
 } from '../../../../domain/subscription/cancellation.ts';
 import { dueAt } from '../../../../domain/subscription/due.ts';
+import { invalidField } from '../../../../domain/errors.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import { failpoint } from '../../../../platform/failpoint.ts';
 import type { Transaction } from '../../../../postgres/client.ts';
@@ -100,6 +101,8 @@ function decide(
   body: CancelSubscriptionBody,
   at: string,
 ): CancellationDecision {
+  if (body.cancellation_type === 'end_of_period' && body.cancel_at)
+    throw invalidField('cancel_at', 'is for scheduled_date; end_of_period has a date of its own');
   const has_pending_cancellation = subscription.cancel_at !== null;
   return planCancellation(
     { ...subscription, has_pending_cancellation },

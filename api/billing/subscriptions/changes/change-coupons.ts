@@ -49,6 +49,8 @@ async function addCoupon(
 ): Promise<void> {
   const { scope } = caller;
   if (!params.coupon_code) throw invalidField(`${PATH}.coupon_code`, 'is required with add');
+  if (params.coupon_association_id)
+    throw invalidField(`${PATH}.coupon_association_id`, 'is for remove; add makes an association');
   const coupon = await couponOf(tx, caller, params.coupon_code);
   const lineId = params.subscription_line_item_id ?? null;
   if (lineId !== null) {

@@ -60,6 +60,8 @@ async function addTax(
   at: string,
 ): Promise<void> {
   if (!params.tax_rate_id) throw invalidField(`${PATH}.tax_rate_id`, 'is required with add');
+  if (params.tax_association_id)
+    throw invalidField(`${PATH}.tax_association_id`, 'is for an association that exists');
   const [rate] = await findTaxRates(tx, caller.scope, [params.tax_rate_id]);
   if (rate === undefined || rate.status !== 'published' || rate.tax_rate_status !== 'ACTIVE')
     throw invalidField(`${PATH}.tax_rate_id`, `${params.tax_rate_id} is not an active tax rate`);

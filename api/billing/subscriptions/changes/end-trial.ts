@@ -115,6 +115,8 @@ function withTrialEnd(
   const path = 'trial_end_params.new_trial_end';
   if (action === 'scheduled_date' && !new_trial_end)
     throw invalidField(path, 'is required with scheduled_date');
+  if (action === 'immediate' && new_trial_end)
+    throw invalidField(path, 'is for scheduled_date; immediate ends the trial now');
   const moved = moveTrialEnd(subscription, action === 'immediate' ? at : new_trial_end!, at, path);
   const { trial_end } = moved;
   const { current_period_start, end_date } = subscription;
