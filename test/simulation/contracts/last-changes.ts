@@ -46,7 +46,8 @@ async function changesOf(
   });
   const { body } = await world.api.get(`/v1/subscriptions/${id}`);
   const advances = (body.line_items as any[]).filter(
-    ({ display_name, end_date }) =>
+    ({ display_name, start_date, end_date }) =>
+      Date.parse(start_date) <= world.api.clock.now() &&
       isRunning(world, end_date) &&
       fees.some(({ name, advance }) => advance && name === display_name),
   );

@@ -278,7 +278,9 @@ export class Fees {
     );
     return cells.flatMap(({ reference, cell }, index) => {
       const served = active(cell, earlier)[0];
-      const time = cut(unused, fee.during ?? unused);
+      // A line that ends where its time is given back was to serve all of it.
+      const isKnown = fee.during !== null && fee.during.end > unused.start;
+      const time = isKnown ? cut(unused, fee.during!) : unused;
       const rest = served === undefined || time === null ? null : cut(served, time);
       if (rest === null) return [];
       // What was charged for other terms of the fee is not given back with these.
