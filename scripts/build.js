@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { takeLock } from './build-lock.js';
 
 /**
  * Compiles the sources to `dist/`, unless nothing has changed since the last time: a start then only compares
@@ -22,11 +23,13 @@ const CONFIGURATION = ['package.json', 'package-lock.json', 'tsconfig.json', 'ts
 /** Files that the product reads at run time, beside the code that reads them. */
 const ASSETS = ['postgres/migrations', 'clickhouse/migrations', 'schemas/events'];
 const STAMP = 'dist/.built';
+const LOCK = 'dist/.building';
 
 /** The sources of the pages. They have a stamp of their own, because they change independently. */
 const PAGE_SOURCES = ['web', 'schemas', 'domain', 'package-lock.json'];
 const PAGES = 'dist/web';
 const PAGES_STAMP = join(PAGES, '.built');
+const VITE = 'node_modules/vite/bin/vite.js';
 
 const changedAt = (path) => {
   const stat = statSync(path);
@@ -45,17 +48,24 @@ const run = (script, args) => {
   if (status !== 0) process.exit(status ?? 1);
 };
 
-function compile() {
+/** If this user may not write to `dist/`, says so and ends the process. */
+function writing(work) {
   try {
-    mkdirSync('dist', { recursive: true });
-    for (const name of readdirSync('dist'))
-      if (join('dist', name) !== PAGES) rmSync(join('dist', name), { recursive: true });
+    return work();
   } catch (error) {
     process.stderr.write(
       `Meterline was not built: ${resolve('dist')} cannot be written by this user (${error.code}); give this user the permission, or build as the user that owns the checkout.\n`,
     );
     process.exit(1);
   }
+}
+
+function compile() {
+  writing(() => {
+    for (const name of readdirSync('dist'))
+      if (![PAGES, LOCK].includes(join('dist', name)))
+        rmSync(join('dist', name), { recursive: true });
+  });
   run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
   for (const folder of ASSETS)
     cpSync(folder, join('dist', folder), {
@@ -65,18 +75,28 @@ function compile() {
   writeFileSync(STAMP, '');
 }
 
-/** Without the sources of the pages, or without the tool that builds them, the API is served alone. */
 function buildPages() {
-  const vite = 'node_modules/vite/bin/vite.js';
-  if (!existsSync('web') || isCurrent(PAGES_STAMP, PAGE_SOURCES)) return;
-  if (!existsSync(vite)) {
-    process.stderr.write('The pages are not built: vite is not installed (npm ci installs it).\n');
-    return;
-  }
-  run(vite, ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']);
+  run(VITE, ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']);
   run('scripts/compress-pages.js', [PAGES]);
   writeFileSync(PAGES_STAMP, '');
 }
 
-if (!isCurrent(STAMP, [...SOURCES, ...CONFIGURATION])) compile();
-buildPages();
+const isCompiled = () => isCurrent(STAMP, [...SOURCES, ...CONFIGURATION]);
+
+/** Without the sources of the pages, or without the tool that builds them, the API is served alone. */
+const arePagesBuilt = () =>
+  !existsSync('web') || !existsSync(VITE) || isCurrent(PAGES_STAMP, PAGE_SOURCES);
+
+if (existsSync('web') && !existsSync(VITE) && !isCurrent(PAGES_STAMP, PAGE_SOURCES))
+  process.stderr.write('The pages are not built: vite is not installed (npm ci installs it).\n');
+
+if (!isCompiled() || !arePagesBuilt()) {
+  const release = writing(() => {
+    mkdirSync('dist', { recursive: true });
+    return takeLock(LOCK);
+  });
+  // Another process may have built meanwhile.
+  if (!isCompiled()) compile();
+  if (!arePagesBuilt()) buildPages();
+  release();
+}

@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { day } from '../support/day.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
 
 let world: BillingWorld;
@@ -11,7 +12,6 @@ beforeEach(async () => {
   await world.api.pool`update subscriptions set due_at = null`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const monthly = { billing_period: 'MONTHLY', billing_period_count: 1, currency: 'usd' };
 let count = 0;
 

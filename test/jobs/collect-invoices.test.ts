@@ -1,5 +1,6 @@
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
 import { eventually } from '../support/metering-world.ts';
+import { day } from '../support/day.ts';
 import { payOffline } from '../support/payments.ts';
 
 let world: BillingWorld;
@@ -16,7 +17,6 @@ beforeEach(async () => {
   await world.api.pool`delete from invoice_collections`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const get = async (path: string) => (await world.api.get(`/v1${path}`)).body;
 const methodsOf = (customer: { id: string }) => `/v1/customers/${customer.id}/payment-methods`;
 const save = async (customer: { id: string }, outcome: string, more: object = {}) => {

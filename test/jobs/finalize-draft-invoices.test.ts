@@ -1,5 +1,6 @@
 import { packPosition } from '../../domain/metering/position.ts';
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { day } from '../support/day.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
 
 let world: BillingWorld;
@@ -16,7 +17,6 @@ beforeEach(async () => {
   await api.pool`delete from stream_progress`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const AFTER_GRACE = '2026-04-01T01:00:00.000Z';
 
 async function subscribed(more: object = {}) {

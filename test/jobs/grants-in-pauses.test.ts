@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { day } from '../support/day.ts';
 
 /** Credits of grants around pauses (money 5.4, billing 12.3, 12.4). */
 let world: BillingWorld;
@@ -10,8 +11,6 @@ beforeEach(async () => {
   world.api.clock.set(day('2026-01-01'));
   await world.api.pool`update subscriptions set due_at = null`;
 });
-
-const day = (text: string) => `${text}T00:00:00.000Z`;
 
 async function ok(path: string, body: object = {}): Promise<any> {
   const answer = await world.api.post(`/v1${path}`, body);

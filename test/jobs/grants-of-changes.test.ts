@@ -2,6 +2,7 @@ import { applyCreditGrants } from '../../jobs/apply-credit-grants.ts';
 import { runJob } from '../../jobs/run-job.ts';
 import { createLogger } from '../../platform/log.ts';
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { day } from '../support/day.ts';
 
 /** Credits of addons and of plans that a subscription changes to (money 5.2.5, 5.2.6, 5.6.1). */
 let world: BillingWorld;
@@ -13,8 +14,6 @@ beforeEach(async () => {
   world.api.clock.set(day('2026-04-01'));
   await world.api.pool`update subscriptions set due_at = null`;
 });
-
-const day = (text: string) => `${text}T00:00:00.000Z`;
 
 async function make(path: string, body: object): Promise<any> {
   const answer = await world.api.post(`/v1${path}`, body);

@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { day } from '../support/day.ts';
 import { eventsOf, invoiceDue, payOffline } from '../support/payments.ts';
 
 let world: BillingWorld;
@@ -12,7 +13,6 @@ beforeEach(async () => {
   await world.api.pool`delete from settings where key = 'subscription_config'`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const read = async ({ id }: { id: string }) =>
   (await world.api.get(`/v1/subscriptions/${id}`)).body;
 async function invoicesOf({ id }: { id: string }) {

@@ -1,12 +1,11 @@
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { day } from '../support/day.ts';
 
 let world: BillingWorld;
 beforeAll(async () => {
   world = await startBillingWorld();
 });
 afterAll(() => world.stop());
-
-const day = (text: string) => `${text}T00:00:00.000Z`;
 
 /** Subscriptions on a clock of their own: the times of their notices. */
 async function noticesUntil(to: string, more: object, cancel?: object): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { day } from '../support/day.ts';
 
 /** A record that a job cannot process holds up no other record of its environment. */
 let world: BillingWorld;
@@ -7,7 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 async function ok(path: string, body: object = {}): Promise<any> {
   const answer = await world.api.post(`/v1${path}`, body);
   if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);

@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { day } from '../support/day.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
 
 let world: BillingWorld;
@@ -7,7 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const read = async (path: string) => (await world.api.get(`/v1${path}`)).body;
 const clockAt = async (now: string, more: object = {}) => {
   const answer = await world.api.post('/v1/test-clocks', { now, ...more });

@@ -1,5 +1,6 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
 import { Decimal } from '../../../domain/money.ts';
+import { day } from '../../support/day.ts';
 import { createRandom } from '../../support/random.ts';
 import { readPdf } from '../../support/read-pdf.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
@@ -16,7 +17,6 @@ beforeEach(async () => {
   await configure('0.1');
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const configure = (usd: string) =>
   world.api.put('/v1/settings/custom_currency_config', {
     value: {

@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 /** Addons that start in a billing period that is closed already (billing 15.1, 1.6; money 5.3.5). */
@@ -12,7 +13,6 @@ beforeEach(async () => {
   await world.api.pool`update subscriptions set due_at = null`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 let packs = 0;
 
 async function make(path: string, body: object): Promise<any> {

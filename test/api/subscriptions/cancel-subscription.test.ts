@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 let world: BillingWorld;
@@ -11,8 +12,6 @@ beforeEach(async () => {
   await world.api.pool`update subscriptions set due_at = null`;
   await world.api.pool`update invoices set finalize_after = null`;
 });
-
-const day = (text: string) => `${text}T00:00:00.000Z`;
 
 async function subscribed(more: object = {}) {
   const { catalog, api } = world;

@@ -1,5 +1,6 @@
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf, type TestCatalog } from '../../support/catalog.ts';
+import { day } from '../../support/day.ts';
 
 let api: TestApi;
 let catalog: TestCatalog;
@@ -9,7 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const activate = (id: string, body: object) => api.post(`/v1/subscriptions/${id}/activate`, body);
 const discard = (id: string) => api.post(`/v1/subscriptions/${id}/discard`);
 const read = async (id: string) => (await api.get(`/v1/subscriptions/${id}`)).body;

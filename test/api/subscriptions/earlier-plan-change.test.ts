@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 
 let world: BillingWorld;
 beforeAll(async () => {
@@ -7,7 +8,6 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.api.clock.set('2026-04-11T00:00:00.000Z'));
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 let counter = 0;
 
 /** From 50.00 to 100.00 a month, from 1 April: 30 days. */

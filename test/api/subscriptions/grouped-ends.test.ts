@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 /** Grouped subscriptions of which one ends within a period of the other (billing 16). */
@@ -13,7 +14,6 @@ beforeEach(async () => {
   await world.api.pool`update invoices set finalize_after = null`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const rows = (invoice: any) =>
   invoice.line_items.map(
     ({ display_name, amount, period_start, period_end }: any) =>

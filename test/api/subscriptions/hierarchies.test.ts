@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 import { eventsOf } from '../../support/payments.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
@@ -14,7 +15,6 @@ beforeEach(async () => {
   await world.api.pool`update invoices set finalize_after = null`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const START = { start_date: day('2026-01-01') };
 const SLAB = {
   billing_model: 'TIERED',

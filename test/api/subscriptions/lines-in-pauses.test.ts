@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 
 let world: BillingWorld;
 beforeAll(async () => {
@@ -9,8 +10,6 @@ beforeEach(async () => {
   world.api.clock.set(day('2026-01-01'));
   await world.api.pool`update subscriptions set due_at = null`;
 });
-
-const day = (text: string) => `${text}T00:00:00.000Z`;
 
 type Line = (body: object) => ReturnType<BillingWorld['api']['post']>;
 

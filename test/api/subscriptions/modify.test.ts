@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 let world: BillingWorld;
@@ -12,7 +13,6 @@ beforeEach(async () => {
   await world.api.pool`update invoices set finalize_after = null`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 let counter = 0;
 
 /** Seats at 20.00 in advance and a support fee in arrear, from 1 April: 30 days. */

@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 
 let world: BillingWorld;
 beforeAll(async () => {
@@ -9,8 +10,6 @@ beforeEach(async () => {
   world.api.clock.set(day('2026-04-01'));
   await world.api.pool`update subscriptions set due_at = null`;
 });
-
-const day = (text: string) => `${text}T00:00:00.000Z`;
 
 async function send(path: string, body: object): Promise<any> {
   const answer = await world.api.post(`/v1${path}`, body);

@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 let world: BillingWorld;
@@ -11,7 +12,6 @@ beforeEach(async () => {
   await world.api.pool`update subscriptions set due_at = null`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const span = (row: any) => `${row.period_start.slice(5, 10)}..${row.period_end.slice(5, 10)}`;
 const post = async ({ id }: { id: string }, path: string, body: object = {}) => {
   const answer = await world.api.post(`/v1/subscriptions/${id}/${path}`, body);

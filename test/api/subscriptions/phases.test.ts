@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 import { eventsOf } from '../../support/payments.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
@@ -12,7 +13,6 @@ beforeEach(async () => {
   await world.api.pool`update subscriptions set due_at = null`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const rows = (invoice: any) =>
   invoice.line_items.map(
     (line: any) =>

@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 
 let world: BillingWorld;
 beforeAll(async () => {
@@ -10,7 +11,6 @@ beforeEach(async () => {
   await world.api.pool`update subscriptions set due_at = null`;
 });
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 async function subscribed() {
   const { catalog } = world;
   const plan = await catalog.plan();

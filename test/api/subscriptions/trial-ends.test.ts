@@ -1,4 +1,5 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
 
 let world: BillingWorld;
 beforeAll(async () => {
@@ -9,8 +10,6 @@ beforeEach(async () => {
   world.api.clock.set(day('2026-04-13'));
   await world.api.pool`update subscriptions set due_at = null`;
 });
-
-const day = (text: string) => `${text}T00:00:00.000Z`;
 
 describe('coupons when the end of a trial moves (billing 7.2)', () => {
   test.each([

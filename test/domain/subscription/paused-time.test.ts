@@ -1,7 +1,7 @@
 import type { ChargedLine } from '../../../domain/subscription/charges.ts';
 import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
+import { day } from '../../support/day.ts';
 
-const day = (text: string) => `${text}T00:00:00.000Z`;
 const support = {
   id: 'support',
   price_type: 'FIXED',

@@ -1,7 +1,6 @@
 import { grantAfterPause, statusWhenDue } from '../../../domain/wallet/grant-pauses.ts';
 import type { RunningGrant } from '../../../domain/wallet/grant-schedule.ts';
-
-const day = (text: string) => `${text}T00:00:00.000Z`;
+import { day } from '../../support/day.ts';
 
 describe('the status that decides about due credits (money 5.4.2)', () => {
   const pauses = [{ start: day('2026-01-10'), end: day('2026-01-20') }];
