@@ -279,6 +279,28 @@ describeInBrowser('the console', (executable) => {
     await page.context().close();
   });
 
+  test('on a phone a link to a tab brings it into the row of tabs', async () => {
+    const { page, problems } = await shown.signedIn();
+    const customer = await shown.world.catalog.customer({ name: 'Narrow Inc' });
+    const address = `${page.url().replace(/\/$/, '')}/customers/${customer.id}?tab=timeline`;
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.goto(address);
+    const tab = page.getByRole('tab', { name: 'Timeline', selected: true });
+    await tab.waitFor();
+    const frame = page.locator('div', { has: page.getByRole('tablist') }).last();
+    const first = page.getByRole('tab', { name: 'Overview' });
+    const [outer, inner, moved] = [
+      (await frame.boundingBox())!,
+      (await tab.boundingBox())!,
+      (await first.boundingBox())!,
+    ];
+    expect(moved.x).toBeLessThan(outer.x);
+    expect(inner.x).toBeGreaterThanOrEqual(outer.x - 1);
+    expect(inner.x + inner.width).toBeLessThanOrEqual(outer.x + outer.width + 1);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('the address says whether events are followed', async () => {
     const { page, problems } = await shown.signedIn();
     await goTo(page, 'Events');

@@ -1,4 +1,4 @@
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode, type RefObject } from 'react';
 import { Tab, TabList, TabPanel, Tabs as AriaTabs } from 'react-aria-components/Tabs';
 import styles from './tabs.module.css';
 
@@ -23,22 +23,13 @@ export function Tabs({
   // The address may name a part that the page does not have: an old link.
   const shown = tabs.some(({ id }) => id === chosen) ? chosen : tabs[0]!.id;
   const frame = useRef<HTMLDivElement>(null);
-  // On a phone the chosen tab may lie outside of the row.
-  useEffect(() => {
-    const row = frame.current;
-    const tab = row?.querySelector<HTMLElement>('[aria-selected="true"]');
-    if (row == null || tab == null) return;
-    const [outer, inner] = [row.getBoundingClientRect(), tab.getBoundingClientRect()];
-    if (inner.right > outer.right) row.scrollLeft += inner.right - outer.right;
-    if (inner.left < outer.left) row.scrollLeft -= outer.left - inner.left;
-  }, [shown]);
   return (
     <AriaTabs selectedKey={shown} onSelectionChange={(key) => onChoose(String(key))}>
       <div ref={frame} className={styles.scroll}>
         <TabList aria-label={label} className={styles.list!}>
           {tabs.map(({ id, label: text }) => (
             <Tab key={id} id={id} className={styles.tab!}>
-              {text}
+              <TabText text={text} isShown={id === shown} frame={frame} />
             </Tab>
           ))}
         </TabList>
@@ -50,4 +41,29 @@ export function Tabs({
       ))}
     </AriaTabs>
   );
+}
+
+/**
+ * Brings the shown tab into the row: on a phone it may lie outside. An effect of `Tabs` itself comes too early, because
+ * the library draws the tabs only after the first effects.
+ */
+function TabText({
+  text,
+  isShown,
+  frame,
+}: {
+  readonly text: string;
+  readonly isShown: boolean;
+  readonly frame: RefObject<HTMLDivElement | null>;
+}) {
+  const own = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const row = frame.current;
+    const tab = own.current?.closest('[role="tab"]');
+    if (!isShown || row === null || tab == null) return;
+    const [outer, inner] = [row.getBoundingClientRect(), tab.getBoundingClientRect()];
+    if (inner.right > outer.right) row.scrollLeft += inner.right - outer.right;
+    if (inner.left < outer.left) row.scrollLeft -= outer.left - inner.left;
+  }, [isShown, frame]);
+  return <span ref={own}>{text}</span>;
 }

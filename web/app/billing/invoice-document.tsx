@@ -84,7 +84,7 @@ export function InvoiceDocument({
                 <td>
                   <bdi>{line.display_name ?? line.metadata['description'] ?? 'Line item'}</bdi>
                   <span className={styles.below}>
-                    {line.plan_display_name === null ? null : <bdi>{line.plan_display_name}</bdi>}
+                    {line.plan_display_name ? <bdi>{line.plan_display_name}</bdi> : null}
                     {line.period_start === null || line.period_end === null ? null : (
                       <Period start={line.period_start} end={line.period_end} zone={zone} />
                     )}
