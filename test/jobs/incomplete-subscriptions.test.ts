@@ -66,6 +66,31 @@ describe('an incomplete subscription (billing 10.3)', () => {
     });
   });
 
+  test('a payment in progress waits for its outcome and holds up no other subscription', async () => {
+    await configure({ grace_period_days: 2, auto_cancellation_enabled: true });
+    const terms = { payment_behavior: 'default_incomplete' };
+    const both = [
+      await invoiceDue(world.api, '100', terms),
+      await invoiceDue(world.api, '100', terms),
+    ];
+    const [first, second] = both.sort((left, right) =>
+      left.subscription.id < right.subscription.id ? -1 : 1,
+    );
+    const { body: payment } = await payOffline(world.api, first!.invoice, '100', {
+      process_payment: false,
+    });
+    const become = (payment_status: string) =>
+      world.api.put(`/v1/payments/${payment.id}`, { payment_status });
+    expect((await become('PROCESSING')).status).toBe(200);
+    world.api.clock.set(day('2026-11-10'));
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 1 });
+    expect(await read(second!.subscription)).toMatchObject({ subscription_status: 'cancelled' });
+    expect(await read(first!.subscription)).toMatchObject({ subscription_status: 'incomplete' });
+    expect((await become('FAILED')).status).toBe(200);
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 1 });
+    expect(await read(first!.subscription)).toMatchObject({ subscription_status: 'cancelled' });
+  });
+
   test('stays by default; with the setting it is cancelled after the grace, and its invoice void', async () => {
     const { subscription, invoice } = await invoiceDue(world.api, '100', {
       payment_behavior: 'default_incomplete',

@@ -1,5 +1,6 @@
 import { cancelledAt } from '../../../domain/subscription/cancellation.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -14,7 +15,7 @@ import {
 
 /**
  * Cancels the subscription and voids its unpaid first invoice. False if the subscription is no longer
- * incomplete.
+ * incomplete, or if a payment is in progress, whose outcome decides (money 9.10).
  */
 export async function cancelUnpaid(
   tx: Transaction,
@@ -28,7 +29,7 @@ export async function cancelUnpaid(
   if (locked.subscription_status !== 'incomplete') return false;
   const caller = { scope, user_id: '' };
   const unpaid = await lockUnpaidOpenings(tx, scope, id);
-  if (unpaid.length === 0) return false;
+  if (unpaid.length === 0 || unpaid.some(isBeingPaid)) return false;
   for (const invoice of unpaid) await voidLocked(tx, deps, caller, invoice);
   const { takes_effect: _, ...ended } = cancelledAt(locked, at);
   const subscription = await changeSubscription(tx, scope, id, {
@@ -48,3 +49,5 @@ export async function cancelUnpaid(
   });
   return true;
 }
+
+const isBeingPaid = ({ payment_status }: InvoiceRecord): boolean => payment_status === 'PROCESSING';
