@@ -71,7 +71,7 @@ const ABSENT = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
 function detailOf(issue: z.core.$ZodIssue, where: string, root: unknown): ErrorDetail {
   const path = issue.path.length === 0 ? where : fieldPath(issue.path);
-  if (ABSENT.has(issue.code) && valueAt(root, issue.path) === undefined)
+  if (ABSENT.has(issue.code) && isAbsent(root, issue.path))
     return { path, code: 'required', message: 'is required' };
   const { code, message } = firstOf(issue);
   const words = message.replace(/^Invalid input: /, '');
@@ -85,14 +85,16 @@ function firstOf(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   return first === undefined ? issue : firstOf(first);
 }
 
-function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+/** Whether the client sent nothing there. The items of a list that a query has as one text were sent. */
+function isAbsent(root: unknown, path: readonly PropertyKey[]): boolean {
   let value = root;
   for (const part of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part))
-      return undefined;
+    if (value === undefined || value === null) return true;
+    if (typeof value !== 'object') return false;
+    if (!Object.hasOwn(value, part)) return true;
     value = (value as Record<PropertyKey, unknown>)[part];
   }
-  return value;
+  return value === undefined;
 }
 
 /**

@@ -4,10 +4,10 @@ import { SubscriptionEntitlementsQuery } from '../../../schemas/granted-entitlem
 import { decimal, time } from '../../../schemas/primitives.ts';
 import { searchSchemas } from '../../../schemas/search.ts';
 
-const Search = searchSchemas({
+const { body: Search, query: Query } = searchSchemas({
   fields: { name: 'text' },
-  filters: (kind) => ({ kind: kind.oneOf(['a', 'b']) }),
-}).body;
+  filters: (kind) => ({ kind: kind.oneOf(['a', 'b']), kinds: kind.list(z.enum(['a', 'b'])) }),
+});
 const Fields = z.object({
   price: decimal,
   at: time,
@@ -33,6 +33,8 @@ test.each([
   [Fields, { ...fields, at: 'yesterday' }, 'at', 'expected a time'],
   [Fields, { ...fields, at: '1800-01-01T00:00:00Z' }, 'at', 'is out of range'],
   [Fields, { at: fields.at }, 'price', 'is required'],
+  [Query, { kinds: 'c' }, 'kinds[0]', '"a"|"b"'],
+  [Query, { kinds: ['a', 'c'] }, 'kinds[1]', '"a"|"b"'],
 ])('%# %j', (schema, value, path, words) => {
   let refusal: unknown;
   try {
