@@ -36,13 +36,15 @@ export async function describeMethod(
   caller: Caller,
   customerId: string,
   body: SavePaymentMethodBody,
+  /** The name of `payment_gateway` in the request. */
+  gatewayField = 'payment_gateway',
 ): Promise<DescribedMethod> {
   const { scope } = caller;
   await getCustomer(deps.pool, scope, customerId);
   assertNoCardNumber(body.gateway_method_id, 'gateway_method_id');
   const found = await findGatewayConnection(deps.pool, scope, body.payment_gateway ?? null);
   if (found === null || !isAdapted(found.provider_type))
-    throw invalidField('payment_gateway', 'is not connected, or several gateways are: name one');
+    throw invalidField(gatewayField, 'is not connected, or several gateways are: name one');
   const { gateway } = await openGateway(deps, scope, found.id);
   try {
     const payer = await payerAt(deps, caller, gateway, customerId);

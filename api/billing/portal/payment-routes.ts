@@ -16,6 +16,7 @@ import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { UpdateWalletBody } from '../../../schemas/wallet-requests.ts';
 import { WalletBalance } from '../../../schemas/wallet.ts';
+import { above } from '../../conventions/bulk-error.ts';
 import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
@@ -101,9 +102,11 @@ export const portalPaymentRoutes = [
       const { deps, scope, params, body } = call;
       const { id } = await getOwnWallet(deps.pool, portalCustomer(call), params.id);
       const auto_topup = { ...body, invoicing: true };
-      const wallet = await deps.pool.begin((tx) =>
-        updateWallet(tx, deps, call, id, UpdateWalletBody.parse({ auto_topup })),
-      );
+      const wallet = await deps.pool
+        .begin((tx) => updateWallet(tx, deps, call, id, UpdateWalletBody.parse({ auto_topup })))
+        .catch((error: unknown) => {
+          throw above(error, 'auto_topup');
+        });
       const [answer] = await balanceAnswers(deps, scope, [wallet], new Set());
       return withoutMetadata(answer!);
     },
@@ -141,7 +144,7 @@ export const portalPaymentRoutes = [
         metadata: {},
       };
       const saved = await runCommand(deps, 'payment method', async () => {
-        const described = await describeMethod(deps, call, customer_id, wanted);
+        const described = await describeMethod(deps, call, customer_id, wanted, 'payment_provider');
         return (tx) => savePaymentMethod(tx, deps, call, customer_id, described, wanted);
       });
       return shownMethod(saved);

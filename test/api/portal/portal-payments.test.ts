@@ -54,6 +54,9 @@ test('a saved method is listed without the tenant’s ids, charged at once, and 
   const { portal, invoice } = await customerWithBill();
   const saved = await portal.post('/payment-methods', { gateway_method_id: 'pm_test_success' });
   expect(saved.status).toBe(201);
+  const elsewhere = { gateway_method_id: 'pm_test_success', payment_provider: 'razorpay' };
+  const refused = await portal.post('/payment-methods', elsewhere);
+  expect([refused.status, refused.body.details[0].path]).toEqual([400, 'payment_provider']);
   expect(Object.keys(saved.body)).not.toContain('connection_id');
   expect((await portal.get('/payment-methods')).body.items).toEqual([saved.body]);
   const paid = await portal.post(`/invoices/${invoice.id}/pay`, {
@@ -128,6 +131,10 @@ test('an automatic top-up of the portal always sells an invoice', async () => {
   const { portal, wallet } = await customerWithBill();
   const path = `/wallets/${wallet.id}/auto-topup`;
   const set = { enabled: true, threshold: '10', amount: '50' };
+  expect(await portal.put(path, { enabled: true, amount: '50' })).toMatchObject({
+    status: 400,
+    body: { message: 'threshold: is required', details: [{ path: 'threshold' }] },
+  });
   const { status, body } = await portal.put(path, { ...set, invoicing: false });
   expect([status, body.auto_topup]).toMatchObject([200, { enabled: true, invoicing: true }]);
   expect((await portal.put(path, { ...set, amount: '0' })).status).toBe(400);
