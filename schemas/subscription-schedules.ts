@@ -48,10 +48,12 @@ export const ScheduleSearch = searchSchemas({
     created_at: 'time',
     updated_at: 'time',
   },
+  statuses: SCHEDULE_STATUSES,
   filters: (kind) => ({
     subscription_id: kind.text(),
     subscription_ids: kind.list(),
     schedule_type: kind.oneOf(SCHEDULE_TYPES),
+    /** The same as `status`. */
     schedule_status: kind.oneOf(SCHEDULE_STATUSES),
     /** False lists schedules of every status. Default: true, unless `schedule_status` is set. */
     pending_only: kind.boolean(),

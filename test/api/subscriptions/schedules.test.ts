@@ -113,6 +113,11 @@ describe('a cancellation with a date', () => {
     expect(one.body).toEqual(body.schedules[0]);
     const none = await world.api.get(`/v1/subscriptions/schedules?${query}&schedule_status=failed`);
     expect(none.body).toEqual({ schedules: [], count: 0 });
+    const list = (more: string) => world.api.get(`/v1/subscriptions/schedules?${query}${more}`);
+    expect((await list('&status=pending')).body).toMatchObject({ count: 1 });
+    expect((await list('&status=failed')).body).toMatchObject({ count: 0 });
+    expect((await list('&status=archived')).status).toBe(400);
+    expect((await list('&status=failed&schedule_status=pending')).status).toBe(400);
     const { id } = body.schedules[0];
     const withdraw = `/v1/subscriptions/schedules/${id}/cancel`;
     const unnamed = await world.api.post(withdraw, {});

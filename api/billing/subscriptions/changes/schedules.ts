@@ -4,12 +4,13 @@ import { isoTime } from '../../../../platform/clock.ts';
 import type { Scope, Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
 import type { z } from 'zod';
-import type {
-  CancelledSchedule,
-  CancelScheduleBody,
-  ScheduleSearch,
-  SubscriptionSchedule,
-  SubscriptionSchedules,
+import {
+  SCHEDULE_STATUSES,
+  type CancelledSchedule,
+  type CancelScheduleBody,
+  type ScheduleSearch,
+  type SubscriptionSchedule,
+  type SubscriptionSchedules,
 } from '../../../../schemas/subscription-schedules.ts';
 import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
@@ -55,7 +56,11 @@ export async function listSchedules(
   scope: Scope,
   filter: z.output<typeof ScheduleSearch.query>,
 ): Promise<SubscriptionSchedules> {
-  const { schedule_status, pending_only } = filter;
+  const { pending_only } = filter;
+  const named = SCHEDULE_STATUSES.find((status) => status === filter.status) ?? null;
+  const schedule_status = filter.schedule_status ?? named;
+  if (named !== null && schedule_status !== named)
+    throw invalidField('status', 'differs from schedule_status, which is the same field');
   if (pending_only === true && (schedule_status ?? 'pending') !== 'pending')
     throw invalidField('pending_only', `cannot be true with schedule_status ${schedule_status}`);
   const status = schedule_status ?? (pending_only === false ? null : 'pending');
