@@ -122,11 +122,7 @@ export function Invoices({ customerId, zone }: Of) {
         query={query}
         rowTo={({ id }) => `/invoices/${id}`}
         columns={[
-          {
-            header: 'Number',
-            isWhole: true,
-            cell: ({ invoice_number }) => invoice_number ?? 'Draft',
-          },
+          { header: 'Number', cell: ({ invoice_number }) => invoice_number ?? 'Draft' },
           { header: 'Status', cell: (row) => <Status word={row.invoice_status} /> },
           {
             header: 'Payment',
@@ -234,11 +230,7 @@ export function Payments({ customerId, zone }: Of) {
           : `/customers/${customerId}`
       }
       columns={[
-        {
-          header: 'For',
-          isWhole: true,
-          cell: (row) => row.invoice_number ?? formatWord(row.destination_type),
-        },
+        { header: 'For', cell: (row) => row.invoice_number ?? formatWord(row.destination_type) },
         { header: 'Method', cell: (row) => formatWord(row.payment_method_type) },
         { header: 'Status', cell: (row) => <Status word={row.payment_status} /> },
         {

@@ -48,12 +48,7 @@ const FILTERS = [
 type Filters = Readonly<Record<(typeof FILTERS)[number]['key'], string>>;
 
 const COLUMNS: readonly Column<Invoice>[] = [
-  {
-    header: 'Number',
-    sort: 'invoice_number',
-    isWhole: true,
-    cell: (row) => row.invoice_number ?? 'Draft',
-  },
+  { header: 'Number', sort: 'invoice_number', cell: (row) => row.invoice_number ?? 'Draft' },
   { header: 'Customer', cell: ({ customer }) => <bdi>{customer?.name ?? '–'}</bdi> },
   { header: 'Status', wideOnly: true, cell: (row) => <Status word={row.invoice_status} /> },
   {

@@ -31,11 +31,7 @@ const FILTERS = [
 type Filters = Readonly<Record<(typeof FILTERS)[number]['key'], string>>;
 
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Payment>[] => [
-  {
-    header: 'For',
-    isWhole: true,
-    cell: (row) => row.invoice_number ?? formatWord(row.destination_type),
-  },
+  { header: 'For', cell: (row) => row.invoice_number ?? formatWord(row.destination_type) },
   { header: 'Customer', cell: ({ customer_id }) => <bdi>{names.get(customer_id) ?? '–'}</bdi> },
   { header: 'Method', wideOnly: true, cell: (row) => formatWord(row.payment_method_type) },
   {
