@@ -220,10 +220,12 @@ function ownClaims(
 function windowsOf(meter: AllowanceMeter, service: Period): readonly Window[] {
   if (meter.usage_reset_period === null) return [meter.charge_period];
   if (meter.windows)
-    return meter.windows.filter(
-      ({ start, end }) =>
-        epochMs(start) < epochMs(service.end) && epochMs(end) > epochMs(service.start),
-    );
+    return meter.windows.flatMap((window): Window[] => {
+      if (intersection(window, service.start, service.end) === null) return [];
+      // The first window begins with the subscription, and the last one ends with it, as in any other period.
+      const { start_date, end_date = null } = meter.schedule;
+      return [intersection(window, start_date, end_date) ?? window];
+    });
   const windows: Window[] = [];
   let at = service.start;
   while (epochMs(at) < epochMs(service.end)) {

@@ -3,6 +3,7 @@ import type { UsageWindow } from '../time/usage-windows.ts';
 import type { UsageQuestion, UsageReplies } from '../metering/usage-question.ts';
 import { decimal, decimalText, sum } from '../money.ts';
 import type { BillingSchedule } from '../time/billing-periods.ts';
+import type { Cell } from '../time/charge-cells.ts';
 import { epochMs, intersection, type Instant, type Period } from '../time/instant.ts';
 import { pausedCells, pausedMs, type IdleTime } from '../time/paused-cells.ts';
 import { windowsWithin } from '../time/usage-windows.ts';
@@ -25,6 +26,8 @@ export interface MeasuredLine {
   /** Cadence of the price. */
   readonly charge: Cadence;
   readonly schedule: BillingSchedule;
+  /** The cells of the commitment's duration in a period that pauses made longer; null or absent in any other. */
+  readonly longer_durations?: readonly Cell[] | null;
 }
 
 /**
@@ -122,7 +125,8 @@ function durationWindows(line: MeasuredLine, besideBucket = false): CommitmentWi
   if (commitmentReach(commitment, charge) !== 'windows') return null;
   const unit = commitment.duration as Exclude<BillingPeriod, 'ONETIME'>;
   const cadence = { billing_period: unit, billing_period_count: 1 };
-  const windows = pausedCells(schedule, cadence, cell, idle?.times ?? []).flatMap((own) => {
+  const cells = line.longer_durations ?? pausedCells(schedule, cadence, cell, idle?.times ?? []);
+  const windows = cells.flatMap((own) => {
     const cut = intersection(own.cell, service.start, service.end);
     return cut === null ? [] : [{ grid: own.reference, service: cut }];
   });

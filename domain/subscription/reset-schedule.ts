@@ -1,6 +1,8 @@
 import { compareLength } from '../pricing/cadence.ts';
 import type { UsageResetPeriod } from '../time/reset-windows.ts';
+import type { RecurringPeriod } from '../time/billing-grid.ts';
 import type { BillingSchedule } from '../time/billing-periods.ts';
+import type { Cell } from '../time/charge-cells.ts';
 import type { Instant, Period } from '../time/instant.ts';
 import { pausedCells, type PausedTime } from '../time/paused-cells.ts';
 import {
@@ -43,12 +45,23 @@ export function pausedResetWindows(
 ): Period[] | null {
   if (reset === null || reset === 'NEVER' || reset === 'DAILY') return null;
   if (isLonger(subscription, reset)) return null;
+  return longerCells(subscription, reset, at, pauses)?.map(({ reference }) => reference) ?? null;
+}
+
+/**
+ * The cells of a unit, not longer than a period, in the period at an instant if pauses made that longer (billing 12.4):
+ * those before a pause do not move. Null in any other period and on a calendar.
+ */
+export function longerCells(
+  subscription: ScheduledSubscription,
+  billing_period: RecurringPeriod,
+  at: Instant,
+  pauses: readonly PausedTime[],
+): Cell[] | null {
   const period = longerPeriodAt(subscription, at);
   if (period === null) return null;
-  const cadence = { billing_period: reset, billing_period_count: 1 };
-  return pausedCells(paidSchedule(subscription, period.start), cadence, period, pauses).map(
-    ({ reference }) => reference,
-  );
+  const cadence = { billing_period, billing_period_count: 1 };
+  return pausedCells(paidSchedule(subscription, period.start), cadence, period, pauses);
 }
 
 /** The cycles of a subscription in which quotas open windows, at an instant (money 7.7). */

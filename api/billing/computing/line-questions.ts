@@ -14,7 +14,7 @@ import {
   type UsageSelector,
 } from '../../../domain/pricing/filter-values.ts';
 import type { EntitlementSource } from '../../../domain/entitlement/effective-limits.ts';
-import { commitmentTerms } from '../../../domain/pricing/commitment.ts';
+import { commitmentTerms, type CommitmentTerms } from '../../../domain/pricing/commitment.ts';
 import type { ChargeCell, ProrationBehavior } from '../../../domain/pricing/proration.ts';
 import {
   isWindowed,
@@ -22,9 +22,12 @@ import {
   measureQuestions,
   type MeasuredLine,
 } from '../../../domain/pricing/usage-measure.ts';
+import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import { pooledDuring, type PooledCustomer } from '../../../domain/subscription/hierarchy.ts';
-import { pausedResetWindows } from '../../../domain/subscription/reset-schedule.ts';
+import { longerCells, pausedResetWindows } from '../../../domain/subscription/reset-schedule.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import type { RecurringPeriod } from '../../../domain/time/billing-grid.ts';
+import type { Cell } from '../../../domain/time/charge-cells.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -85,19 +88,32 @@ export function lineQuestion(usage: UsageLine, cell: ChargeCell): LineQuestion {
   const selected = selectUsage(selectorOf(usage.line), others, start, end);
   const version = wholeVersion(usage, selected);
   const query = usageQuery(usage, selected, version);
+  const commitment = commitmentTerms(usage.line);
   const measured: MeasuredLine = {
     service: cell.service,
     cell: cell.cell,
     idle: cell.idle,
     bucket: query.window,
-    commitment: commitmentTerms(usage.line),
+    commitment,
     charge: usage.line,
     schedule: paidSchedule(usage.subscription, start),
+    longer_durations: longerDurations(usage, commitment, start),
   };
   const windows = windowQueries(measured, query);
   const quota = cellQuota(usage, cell, query, version.spec);
   const allowance = quota ? null : cellAllowance(usage, cell, query, measured);
   return { cell, query, measured, windows, version, allowance, quota };
+}
+
+/** The cells of the commitment's duration, if they are its windows and pauses made the period longer (billing 12.4). */
+function longerDurations(
+  { subscription, line, pauses }: UsageLine,
+  commitment: CommitmentTerms | null,
+  start: string,
+): readonly Cell[] | null {
+  if (commitment === null || commitmentReach(commitment, line) !== 'windows') return null;
+  const duration = commitment.duration as RecurringPeriod | null;
+  return duration === null ? null : longerCells(subscription, duration, start, pauses);
 }
 
 /** The queries of the windows of a commitment; null if the usage of the cell is rated from one query. */

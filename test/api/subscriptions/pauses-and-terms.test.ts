@@ -233,8 +233,36 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
     expect(await cycles(subscription)).toEqual([['Calls 10 70 01-01..02-11']]);
   });
 
+  test('a pause does not move the windows of a commitment in earlier charge periods', async () => {
+    const { catalog } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '0', { billing_period: 'QUARTERLY', display_name: 'Base' });
+    const calls = await catalog.usage(plan, await catalog.meter(), { display_name: 'Calls' });
+    await completeBackfills(world.api.pool);
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      ...{ start_date: day('2026-01-01'), billing_period: 'QUARTERLY' },
+      include_price_ids: [calls.id],
+      line_item_commitments: {
+        [calls.id]: { commitment_amount: '2', commitment_duration: 'DAILY', enable_true_up: true },
+      },
+    });
+    await at('2026-03-11');
+    const pause_end = '2026-03-13T07:00:00.000Z';
+    await post(subscription, 'pause', { pause_end });
+    world.api.clock.set(pause_end);
+    await world.close();
+    await at('2026-04-04');
+    // 31, 28 and 31 days at 2: those after the pause begin at 7 o'clock.
+    const [rows] = await cycles(subscription);
+    expect(rows.filter((row: string) => row.startsWith('Calls'))).toEqual([
+      'Calls 0 62 01-01..02-01',
+      'Calls 0 56 02-01..03-01',
+      'Calls 0 62 03-01..04-03',
+    ]);
+  });
+
   /** A plan of calls at 1 with an entitlement, and a customer on it. */
-  async function granted(entitlement: object) {
+  async function granted(entitlement: object, more: object = {}) {
     const { catalog, api } = world;
     const plan = await catalog.plan();
     const meter = await catalog.meter();
@@ -251,6 +279,7 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
     const customer = await catalog.customer();
     const subscription = await catalog.subscribe(customer, plan, {
       start_date: day('2026-01-01'),
+      ...more,
     });
     const use = (date: string, value: string) => world.usage.use(meter, customer, day(date), value);
     return { subscription, use, customer };
@@ -281,6 +310,19 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
     await pause(subscription, '2026-02-08', '2026-02-18');
     await at('2026-03-11');
     expect((await cycles(subscription)).at(-1)).toEqual(['Calls 3 3 02-01..03-11']);
+  });
+
+  test('usage before the subscription takes nothing of an allowance whose week began earlier', async () => {
+    const { subscription, use } = await granted(
+      { usage_limit: 10, usage_reset_period: 'WEEKLY' },
+      { billing_anchor: day('2026-01-12') },
+    );
+    // The first week began on 29 December.
+    await use('2025-12-30', '20');
+    await use('2026-01-03', '8');
+    await pause(subscription, '2026-01-06', '2026-01-08');
+    await at('2026-01-14');
+    expect((await cycles(subscription)).at(-1)).toEqual(['Calls 0 0 01-01..01-14']);
   });
 
   test('the used part of a quota has no usage of the pause', async () => {

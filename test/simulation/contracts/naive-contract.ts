@@ -223,7 +223,9 @@ export class Account {
       const cycle = known.#closing(period!, 'SUBSCRIPTION_CYCLE', drafted, advances);
       if (next?.restarts !== true) return [cycle];
       const { start } = next;
-      const rows = known.#fees.advanceRows(next);
+      // Lines may have changed in the pause.
+      const resumed = this.#asKnownAt(start);
+      const rows = resumed.#fees.advanceRows(resumed.periods[index + 1]!);
       const begun: Draft = {
         ...{ reason: 'SUBSCRIPTION_UPDATE', period: next, drafted: start, issued: start, rows },
       };
