@@ -34,6 +34,7 @@ import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import type { BilledLine } from './billing-sources.ts';
+import { usageStream } from './usage-stream.ts';
 
 /** The free usage for which a charge cell of a line competes, and the queries that determine it. */
 export interface CellAllowance {
@@ -81,11 +82,7 @@ export function cellAllowance(
   };
   const line: AllowanceLine = {
     line_id: query.key,
-    stream: JSON.stringify([
-      query.filter_values,
-      query.excluded_filter_values ?? [],
-      query.excluded_during ?? [],
-    ]),
+    stream: usageStream(query),
     service: cell.service,
     limit: limitIn(facts, granted, cell),
     windowed: isWindowed(measured),

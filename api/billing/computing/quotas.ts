@@ -20,6 +20,7 @@ import { earlierOf, epochMs, isoText, laterOf } from '../../../domain/time/insta
 import { windowGrid } from '../../../domain/time/usage-windows.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import type { AllowanceFacts } from './allowances.ts';
+import { usageStream } from './usage-stream.ts';
 
 /** The quotas for windows of time that a charge cell of a line competes for, and the query of its usage by time. */
 export interface CellQuota {
@@ -56,11 +57,7 @@ export function cellQuota(
   return {
     sources,
     schedule,
-    stream: JSON.stringify([
-      query.filter_values,
-      query.excluded_filter_values ?? [],
-      query.excluded_during ?? [],
-    ]),
+    stream: usageStream(query),
     query: {
       ...query,
       key: `${query.key}/times`,

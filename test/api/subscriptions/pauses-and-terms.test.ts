@@ -340,7 +340,7 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
     expect(body.features[0].quotas).toMatchObject([{ used: '16', left: '84' }]);
   });
 
-  test.each<[string, object]>([
+  const ONCE_IN_A_PERIOD: [string, object][] = [
     ['an allowance of each period', { usage_limit: 10, usage_reset_period: 'MONTHLY' }],
     ['an allowance without a reset', { usage_limit: 10 }],
     [
@@ -351,7 +351,28 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
         ...{ grant_allocation_behavior: 'first_usage' },
       },
     ],
-  ])('%s is there once in the longer period', async (_, entitlement) => {
+  ];
+
+  test.each(ONCE_IN_A_PERIOD)(
+    '%s is there once for a line whose terms change before a pause',
+    async (_, entitlement) => {
+      const { subscription, use } = await granted(entitlement);
+      await use('2026-01-03', '8');
+      await use('2026-01-07', '1');
+      await use('2026-01-25', '3');
+      await at('2026-01-05');
+      const [line] = subscription.line_items;
+      const answer = await world.api.put(`/v1/subscriptions/lineitems/${line.id}`, { amount: '2' });
+      expect(answer.status).toBe(200);
+      await pause(subscription, '2026-01-11', '2026-01-21');
+      await at('2026-02-11');
+      expect(await cycles(subscription)).toEqual([
+        ['Calls 0 0 01-01..01-05', 'Calls 2 4 01-05..02-11'],
+      ]);
+    },
+  );
+
+  test.each(ONCE_IN_A_PERIOD)('%s is there once in the longer period', async (_, entitlement) => {
     const { subscription, use } = await granted(entitlement);
     await use('2026-01-05', '8');
     await use('2026-01-15', '1000');
