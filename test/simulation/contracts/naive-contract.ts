@@ -65,7 +65,7 @@ export class Account {
     const until = this.periods.at(-1)!.end;
     return [
       ...grantedBlocks(contract, until, (at) => this.#asKnownAt(at).periods),
-      ...pauses.flatMap((pause) => this.#asKnownAt(pause.start).#fees.paused(pause, bills)),
+      ...pauses.flatMap((pause) => this.#asKnownAt(pause.end).#fees.paused(pause, bills)),
       ...addons.flatMap((addon) =>
         this.#asKnownAt(addon.detached?.at ?? 0).#fees.detachment(addon, bills),
       ),
