@@ -3,7 +3,6 @@ import type { UsageWindow } from '../time/usage-windows.ts';
 import type { UsageQuestion, UsageReplies } from '../metering/usage-question.ts';
 import { decimal, decimalText, sum } from '../money.ts';
 import type { BillingSchedule } from '../time/billing-periods.ts';
-import type { Cell } from '../time/charge-cells.ts';
 import { epochMs, intersection, type Instant, type Period } from '../time/instant.ts';
 import { pausedCells, pausedMs, type IdleTime } from '../time/paused-cells.ts';
 import { windowsWithin } from '../time/usage-windows.ts';
@@ -12,6 +11,12 @@ import type { CommitmentTerms } from './commitment.ts';
 import type { CommitmentWindow } from './line-commitment.ts';
 import { lengthMs } from './proration.ts';
 import { commitmentReach } from './validate-commitment.ts';
+
+/** An uncut window of a period that pauses made longer, with the pauses in it; absent without one. */
+export interface LongerWindow {
+  readonly reference: Period;
+  readonly idle?: IdleTime | undefined;
+}
 
 /** Inputs that decide how the usage of a line is measured in one charge cell. */
 export interface MeasuredLine {
@@ -26,8 +31,8 @@ export interface MeasuredLine {
   /** Cadence of the price. */
   readonly charge: Cadence;
   readonly schedule: BillingSchedule;
-  /** The cells of the commitment's duration in a period that pauses made longer; null or absent in any other. */
-  readonly longer_durations?: readonly Cell[] | null;
+  /** The windows of the commitment's duration in a period that pauses made longer; null or absent in any other. */
+  readonly longer_durations?: readonly LongerWindow[] | null;
 }
 
 /**
@@ -123,14 +128,22 @@ function durationWindows(line: MeasuredLine, besideBucket = false): CommitmentWi
   if (commitment === null || commitment.windowed || commitment.duration === null) return null;
   if (line.bucket !== null && !besideBucket) return null;
   if (commitmentReach(commitment, charge) !== 'windows') return null;
+  if (line.longer_durations)
+    return line.longer_durations.flatMap((own) => servedPart(own, service));
   const unit = commitment.duration as Exclude<BillingPeriod, 'ONETIME'>;
   const cadence = { billing_period: unit, billing_period_count: 1 };
-  const cells = line.longer_durations ?? pausedCells(schedule, cadence, cell, idle?.times ?? []);
-  const windows = cells.flatMap((own) => {
+  const windows = pausedCells(schedule, cadence, cell, idle?.times ?? []).flatMap((own) => {
     const cut = intersection(own.cell, service.start, service.end);
     return cut === null ? [] : [{ grid: own.reference, service: cut }];
   });
   return withoutPaused(windows, idle);
+}
+
+/** The part of a window that the line serves; none if all of it is paused. */
+function servedPart({ reference, idle }: LongerWindow, { start, end }: Period): CommitmentWindow[] {
+  const service = intersection(reference, start, end);
+  if (service === null || pausedMs(service, idle?.times ?? []) === lengthMs(service)) return [];
+  return [{ grid: reference, service, ...(idle === undefined ? {} : { idle }) }];
 }
 
 /** Key of the query for the whole service. */

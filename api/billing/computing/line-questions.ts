@@ -20,6 +20,7 @@ import {
   isWindowed,
   measuredRows,
   measureQuestions,
+  type LongerWindow,
   type MeasuredLine,
 } from '../../../domain/pricing/usage-measure.ts';
 import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
@@ -27,8 +28,7 @@ import { pooledDuring, type PooledCustomer } from '../../../domain/subscription/
 import { longerCells, pausedResetWindows } from '../../../domain/subscription/reset-schedule.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { RecurringPeriod } from '../../../domain/time/billing-grid.ts';
-import type { Cell } from '../../../domain/time/charge-cells.ts';
-import type { PausedTime } from '../../../domain/time/paused-cells.ts';
+import { idleIn, type PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { UsageAsk } from '../../usage/quantities/ask-usage.ts';
@@ -105,15 +105,20 @@ export function lineQuestion(usage: UsageLine, cell: ChargeCell): LineQuestion {
   return { cell, query, measured, windows, version, allowance, quota };
 }
 
-/** The cells of the commitment's duration, if they are its windows and pauses made the period longer (billing 12.4). */
+/** The windows of the commitment's duration, if it has some and pauses made the period longer (billing 12.4). */
 function longerDurations(
   { subscription, line, pauses }: UsageLine,
   commitment: CommitmentTerms | null,
   start: string,
-): readonly Cell[] | null {
+): readonly LongerWindow[] | null {
   if (commitment === null || commitmentReach(commitment, line) !== 'windows') return null;
   const duration = commitment.duration as RecurringPeriod | null;
-  return duration === null ? null : longerCells(subscription, duration, start, pauses);
+  const cells = duration === null ? null : longerCells(subscription, duration, start, pauses);
+  if (cells === null) return null;
+  return cells.map(({ reference }) => ({
+    reference,
+    idle: idleIn(subscription, reference, pauses),
+  }));
 }
 
 /** The queries of the windows of a commitment; null if the usage of the cell is rated from one query. */

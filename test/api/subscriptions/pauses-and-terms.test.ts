@@ -233,7 +233,8 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
     expect(await cycles(subscription)).toEqual([['Calls 10 70 01-01..02-11']]);
   });
 
-  test('a pause does not move the windows of a commitment in earlier charge periods', async () => {
+  /** A plan with a fee for a quarter and calls for a month, and a pause of two days and seven hours in March. */
+  async function pausedQuarter(commitment: object, more: object = {}) {
     const { catalog } = world;
     const plan = await catalog.plan();
     await catalog.fixed(plan, '0', { billing_period: 'QUARTERLY', display_name: 'Base' });
@@ -242,23 +243,36 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
     const subscription = await catalog.subscribe(await catalog.customer(), plan, {
       ...{ start_date: day('2026-01-01'), billing_period: 'QUARTERLY' },
       include_price_ids: [calls.id],
-      line_item_commitments: {
-        [calls.id]: { commitment_amount: '2', commitment_duration: 'DAILY', enable_true_up: true },
-      },
+      line_item_commitments: { [calls.id]: { ...commitment, enable_true_up: true } },
+      ...more,
     });
-    await at('2026-03-11');
-    const pause_end = '2026-03-13T07:00:00.000Z';
+    await at('2026-03-03');
+    const pause_end = '2026-03-05T07:00:00.000Z';
     await post(subscription, 'pause', { pause_end });
     world.api.clock.set(pause_end);
     await world.close();
     await at('2026-04-04');
-    // 31, 28 and 31 days at 2: those after the pause begin at 7 o'clock.
     const [rows] = await cycles(subscription);
-    expect(rows.filter((row: string) => row.startsWith('Calls'))).toEqual([
+    return rows.filter((row: string) => row.startsWith('Calls'));
+  }
+
+  test('a pause does not move the windows of a commitment in earlier charge periods', async () => {
+    // 31, 28 and 31 days at 2: those after the pause begin at 7 o'clock.
+    expect(await pausedQuarter({ commitment_amount: '2', commitment_duration: 'DAILY' })).toEqual([
       'Calls 0 62 01-01..02-01',
       'Calls 0 56 02-01..03-01',
       'Calls 0 62 03-01..04-03',
     ]);
+  });
+
+  test('a week of a commitment is not longer by the pause in the part that another charge period has', async () => {
+    // Weeks begin on Thursdays: 3 days of the one from 26 February are in that month, 4 in March.
+    expect(
+      await pausedQuarter(
+        { commitment_amount: '7', commitment_duration: 'WEEKLY' },
+        { proration_behavior: 'create_prorations' },
+      ),
+    ).toEqual(['Calls 0 31 01-01..02-01', 'Calls 0 28 02-01..03-01', 'Calls 0 31 03-01..04-03']);
   });
 
   /** A plan of calls at 1 with an entitlement, and a customer on it. */
