@@ -1,12 +1,13 @@
 import { BillingError } from '../../domain/errors.ts';
 
-/** The same refusal of a body that is what another body has below `field`: `auto_topup.amount` is `amount`. */
+/** The same refusal with the paths of a body that the API puts below `field`: `auto_topup.amount` is `amount`. */
 export function above(error: unknown, field: string): unknown {
   if (!(error instanceof BillingError)) return error;
   const own = (text: string) =>
     text.startsWith(`${field}.`) ? text.slice(field.length + 1) : text;
   const details = error.details.map((detail) => ({ ...detail, path: own(detail.path) }));
-  return new BillingError(error.kind, error.code, own(error.message), details, error.error_count);
+  const { kind, code, error_count, retryAfterSeconds } = error;
+  return new BillingError(kind, code, own(error.message), details, error_count, retryAfterSeconds);
 }
 
 /** The same refusal with paths below the item of a bulk call: `items[2].amount`. */

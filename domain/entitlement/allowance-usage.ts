@@ -219,12 +219,13 @@ function ownClaims(
 
 function windowsOf(meter: AllowanceMeter, service: Period): readonly Window[] {
   if (meter.usage_reset_period === null) return [meter.charge_period];
+  const { start_date, end_date = null } = meter.schedule;
   if (meter.windows)
-    return meter.windows.flatMap((window): Window[] => {
-      if (intersection(window, service.start, service.end) === null) return [];
+    return meter.windows.flatMap((uncut): Window[] => {
       // The first window begins with the subscription, and the last one ends with it, as in any other period.
-      const { start_date, end_date = null } = meter.schedule;
-      return [intersection(window, start_date, end_date) ?? window];
+      const window = intersection(uncut, start_date, end_date);
+      if (window === null || intersection(window, service.start, service.end) === null) return [];
+      return [window];
     });
   const windows: Window[] = [];
   let at = service.start;

@@ -51,6 +51,24 @@ test('the lock of a process that ended before it wrote its number is taken over'
   expect(code).toBe(0);
 });
 
+test.each([
+  ['of this process itself, from before a restart', process.pid, 0, true],
+  ['ten minutes old, of a process that lives', process.ppid, 11 * 60_000, false],
+])('a lock %s is taken over', async (_, pid, ageMs, isOwn) => {
+  const lock = join(directory, 'lock');
+  const written = new Date(Date.now() - ageMs);
+  const code = `
+    import { utimesSync, writeFileSync } from 'node:fs';
+    import { takeLock } from ${JSON.stringify(module)};
+    writeFileSync(${JSON.stringify(lock)}, String(${isOwn ? 'process.pid' : String(pid)}));
+    utimesSync(${JSON.stringify(lock)}, new Date(${written.getTime()}), new Date(${written.getTime()}));
+    takeLock(${JSON.stringify(lock)});`;
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    timeout: 60_000,
+  });
+  expect(status).toBe(0);
+});
+
 test('an error of the file system is reported, not waited for', () => {
   const code = `import { takeLock } from ${JSON.stringify(module)}; takeLock(${JSON.stringify(join(directory, 'none', 'lock'))});`;
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code]);

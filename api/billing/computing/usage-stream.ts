@@ -2,8 +2,8 @@ import type { UsageQuery } from '../../../domain/metering/usage.ts';
 import { byText } from '../../../domain/text-order.ts';
 
 /**
- * The stream of usage that a line reads: lines with the same filters, as the versions of one line that follow each
- * other, read one stream (billing 4.6). What a version leaves out in its time, as usage of pauses, does not matter.
+ * Names the stream of usage that a line reads. Lines with the same filters read one stream, for example the versions of
+ * a line (billing 4.6). Usage that a version leaves out in its time, for example in a pause, changes no stream.
  */
 export const usageStream = ({ filter_values }: Pick<UsageQuery, 'filter_values'>): string =>
   JSON.stringify(

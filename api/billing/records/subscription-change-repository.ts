@@ -136,7 +136,8 @@ const invoicedRows = (db: Db, of: SettledService): Fragment => db`
 
 /** SQL: rows of changes. */
 const changedRows = (db: Db, of: SettledService): Fragment => db`
-  select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz, (r ->> 'period_end')::timestamptz, r ->> 'kind', r ->> 'gross',
+  select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz,
+         (r ->> 'period_end')::timestamptz, r ->> 'kind', r ->> 'gross',
          ((r ->> 'gross')::numeric - (r ->> 'net')::numeric)::text, '0',
          coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax', i.customer_id
     from subscription_changes c
