@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SecretData, SyncConfig } from './connection.ts';
 import { IntegrationMapping } from './customer.ts';
 import { id, instant, name, optionalMetadata } from './primitives.ts';
+import { PageQuery } from './search.ts';
 import { CONNECTION_PROVIDERS, LINKED_ENTITY_TYPES, LINKED_PROVIDERS } from './words.ts';
 
 const entityType = z.enum(LINKED_ENTITY_TYPES);
@@ -23,7 +24,7 @@ export const UnlinkBody = z.object({
 });
 export type UnlinkBody = z.output<typeof UnlinkBody>;
 
-export const MappingQuery = z.object({ entity_type: entityType, entity_id: id });
+export const MappingQuery = PageQuery.extend({ entity_type: entityType, entity_id: id });
 
 export const SyncBody = z.object({
   entity_type: entityType,

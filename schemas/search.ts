@@ -175,6 +175,11 @@ const queryKinds: FilterKinds = {
   metadata: () => z.preprocess((value) => parsed(given(value)), metadataFilter.optional()),
 };
 
+const pageParameters = {
+  limit: z.preprocess((value) => numeric(given(value)), limit.optional()),
+  offset: z.preprocess((value) => numeric(given(value)), offset.optional()),
+};
+
 /**
  * The body of `POST /<resource>/search` and the query of `GET /<resource>`. Both parse to the
  * resource's own filters plus a `search`. `sort` is an array of `{field, direction}`, or a field's name
@@ -196,8 +201,7 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
   });
   const query = z.object({
     ...spec.filters(queryKinds),
-    limit: z.preprocess((value) => numeric(given(value)), limit.optional()),
-    offset: z.preprocess((value) => numeric(given(value)), offset.optional()),
+    ...pageParameters,
     sort: z.preprocess(given, text().optional()),
     order: z.preprocess(given, SortDirection.optional()),
     expand: z.preprocess(given, expandWords.optional()),
@@ -222,6 +226,10 @@ export function expandQuery<Fields extends z.core.$ZodLooseShape>(
       withSearch({ fields: {}, expand, filters: () => ({}) }, value, context),
     );
 }
+
+/** The query of a list below one record: a page, newest or soonest first, without filters. */
+export const PageQuery = z.object(pageParameters);
+export type PageQuery = z.output<typeof PageQuery>;
 
 /** The common fields of a search in nested objects, as clients of costsheets send them. */
 export const nestedFields = {

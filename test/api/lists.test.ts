@@ -56,3 +56,19 @@ test('what a search takes in its body, the list by GET takes in its query', () =
   expect(lists.length).toBeGreaterThan(8);
   expect(missing).toEqual([]);
 });
+
+test('what answers with a pagination is paged by limit and offset', () => {
+  interface Answered {
+    readonly responses: Record<string, { content?: Record<string, { schema: Body }> }>;
+  }
+  const paged = Object.keys(paths).filter((path) => {
+    const operation = paths[path]!.get as (Operation & Answered) | undefined;
+    const schema = operation?.responses['200']?.content?.['application/json']?.schema;
+    return schema?.properties?.['pagination'] !== undefined;
+  });
+  expect(paged.length).toBeGreaterThan(30);
+  const whole = paged.filter((path) =>
+    ['limit', 'offset'].some((name) => !parametersOf(path)!.includes(name)),
+  );
+  expect(whole).toEqual([]);
+});

@@ -10,7 +10,7 @@ import {
   CustomerEntitlementsQuery,
 } from '../../../schemas/granted-entitlement.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
-import { expandQuery, pageOf } from '../../../schemas/search.ts';
+import { expandQuery, pageOf, PageQuery } from '../../../schemas/search.ts';
 import { Subscription } from '../../../schemas/subscription-answers.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
 import { Wallet, WALLET_EXPANDS, WalletBalance } from '../../../schemas/wallet.ts';
@@ -18,7 +18,7 @@ import { upcomingApplications } from '../../catalog/credit-grants/upcoming-appli
 import { customerEntitlements } from '../granted-entitlements/granted-features.ts';
 import { route } from '../../conventions/route.ts';
 import { listSubscriptions } from '../subscriptions/read-subscriptions.ts';
-import { wholeList } from '../../conventions/whole-list.ts';
+import { pageOfList } from '../../conventions/page-of-list.ts';
 import { maxAgeSeconds } from '../balances/max-age.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
 import { walletAnswers } from '../credits/wallet-answers.ts';
@@ -85,11 +85,12 @@ export const customerViewRoutes = [
     summary: 'List upcoming credits of the grants of a customer’s subscriptions, soonest first',
     permission: 'customer:read',
     params: IdParams,
+    query: PageQuery,
     status: 200,
     answer: pageOf(CreditGrantApplication),
-    async handler({ deps, scope, params }) {
+    async handler({ deps, scope, params, query }) {
       const { id } = await getCustomer(deps.pool, scope, params.id);
-      return wholeList(await upcomingApplications(deps, scope, { customer_id: id }));
+      return pageOfList(await upcomingApplications(deps, scope, { customer_id: id }), query);
     },
   }),
   route({

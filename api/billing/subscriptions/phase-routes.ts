@@ -1,12 +1,12 @@
 import { IdParams, Message } from '../../../schemas/primitives.ts';
-import { pageOf } from '../../../schemas/search.ts';
+import { pageOf, PageQuery } from '../../../schemas/search.ts';
 import { SubscriptionPhase } from '../../../schemas/subscription-phase.ts';
 import {
   SubscriptionPhaseRequest,
   UpdateSubscriptionPhaseBody,
 } from '../../../schemas/subscription-requests.ts';
 import { route } from '../../conventions/route.ts';
-import { wholeList } from '../../conventions/whole-list.ts';
+import { pageOfList } from '../../conventions/page-of-list.ts';
 import { findPhasesOf } from '../records/phase-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { addPhase, deletePhase, getPhase, updatePhase } from './edit-phases.ts';
@@ -21,11 +21,12 @@ export const phaseRoutes = [
     summary: 'List the phases of a subscription, earliest first',
     permission: 'subscription:read',
     params: IdParams,
+    query: PageQuery,
     status: 200,
     answer: pageOf(SubscriptionPhase),
-    async handler({ deps, scope, params }) {
+    async handler({ deps, scope, params, query }) {
       const { id } = await getSubscription(deps.pool, scope, params.id);
-      return wholeList(await findPhasesOf(deps.pool, scope, [id]));
+      return pageOfList(await findPhasesOf(deps.pool, scope, [id]), query);
     },
   }),
   route({

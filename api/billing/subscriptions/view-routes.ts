@@ -4,13 +4,13 @@ import {
   SubscriptionEntitlementsQuery,
 } from '../../../schemas/granted-entitlement.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
-import { expandQuery, pageOf } from '../../../schemas/search.ts';
+import { expandQuery, pageOf, PageQuery } from '../../../schemas/search.ts';
 import { SubscriptionV2 } from '../../../schemas/subscription-answers.ts';
 import { SUBSCRIPTION_EXPANDS } from '../../../schemas/subscription.ts';
 import { upcomingApplications } from '../../catalog/credit-grants/upcoming-applications.ts';
 import { subscriptionEntitlements } from '../granted-entitlements/granted-features.ts';
 import { route } from '../../conventions/route.ts';
-import { wholeList } from '../../conventions/whole-list.ts';
+import { pageOfList } from '../../conventions/page-of-list.ts';
 import { readSubscriptionV2 } from './read-subscriptions.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 
@@ -46,11 +46,12 @@ export const subscriptionViewRoutes = [
     summary: 'List upcoming credits of a subscription’s grants, soonest first',
     permission: 'subscription:read',
     params: IdParams,
+    query: PageQuery,
     status: 200,
     answer: pageOf(CreditGrantApplication),
-    async handler({ deps, scope, params }) {
+    async handler({ deps, scope, params, query }) {
       const { id } = await getSubscription(deps.pool, scope, params.id);
-      return wholeList(await upcomingApplications(deps, scope, { subscription_id: id }));
+      return pageOfList(await upcomingApplications(deps, scope, { subscription_id: id }), query);
     },
   }),
 ];

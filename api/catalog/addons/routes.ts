@@ -5,13 +5,13 @@ import { CreditGrant } from '../../../schemas/credit-grant.ts';
 import { LookupKeyParams } from '../../../schemas/customer.ts';
 import { Entitlement } from '../../../schemas/entitlement.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
-import { pageOf } from '../../../schemas/search.ts';
+import { pageOf, PageQuery } from '../../../schemas/search.ts';
 import { findCreditGrantsOf } from '../credit-grants/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { entitlementAnswers, findEntitlementsOf } from '../entitlements/repository.ts';
 import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
-import { wholeList } from '../../conventions/whole-list.ts';
+import { pageOfList } from '../../conventions/page-of-list.ts';
 import { addonAnswers } from './answers.ts';
 import { isOnLiveSubscription } from './repository.ts';
 import {
@@ -166,13 +166,15 @@ export const addonRoutes = [
     summary: 'List the entitlements of an addon',
     permission: 'entitlement:read',
     params: IdParams,
+    query: PageQuery,
     status: 200,
     answer: pageOf(Entitlement),
-    async handler({ deps, scope, params }) {
+    async handler({ deps, scope, params, query }) {
       await getAddonRow(deps.pool, scope, params.id);
       const rows = await findEntitlementsOf(deps.pool, scope, 'ADDON', [params.id]);
       const embed = { feature: true, meter: true, addon: true };
-      return wholeList(await entitlementAnswers(deps.pool, scope, rows, embed));
+      const page = pageOfList(rows, query);
+      return { ...page, items: await entitlementAnswers(deps.pool, scope, page.items, embed) };
     },
   }),
   route({
@@ -181,11 +183,12 @@ export const addonRoutes = [
     summary: 'List the credit grants of an addon',
     permission: 'creditgrant:read',
     params: IdParams,
+    query: PageQuery,
     status: 200,
     answer: pageOf(CreditGrant),
-    async handler({ deps, scope, params }) {
+    async handler({ deps, scope, params, query }) {
       await getAddonRow(deps.pool, scope, params.id);
-      return wholeList(await findCreditGrantsOf(deps.pool, scope, 'addon_id', [params.id]));
+      return pageOfList(await findCreditGrantsOf(deps.pool, scope, 'addon_id', [params.id]), query);
     },
   }),
 ];

@@ -7,7 +7,7 @@ import {
   UpdateMeterBody,
 } from '../../../schemas/meter.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
-import { pageOf } from '../../../schemas/search.ts';
+import { pageOf, PageQuery } from '../../../schemas/search.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
@@ -91,9 +91,11 @@ export const meterRoutes = [
       'List the versions of a meter with backfill, verification and live ranges, newest first',
     permission: 'meter:read',
     params: IdParams,
+    query: PageQuery,
     status: 200,
     answer: pageOf(MeterVersion),
-    handler: ({ deps, scope, params }) => listMeterVersions(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params, query }) =>
+      listMeterVersions(deps.pool, scope, params.id, query),
   }),
   route({
     method: 'POST',

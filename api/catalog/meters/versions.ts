@@ -7,18 +7,20 @@ import {
   type MeterVersionRecord,
 } from '../../../postgres/tables/meter-versions.ts';
 import type { MeterVersion } from '../../../schemas/meter.ts';
-import type { Page } from '../../../schemas/search.ts';
-import { wholeList } from '../../conventions/whole-list.ts';
+import type { Page, PageQuery } from '../../../schemas/search.ts';
+import { pageOfList } from '../../conventions/page-of-list.ts';
 import { getMeter } from './repository.ts';
 
-/** Every version of a meter, newest first. 404 for an unknown meter. */
+/** One page of the versions of a meter, newest first. 404 for an unknown meter. */
 export async function listMeterVersions(
   db: Db,
   scope: Scope,
   meterId: string,
+  query: PageQuery,
 ): Promise<Page<MeterVersion>> {
   await getMeter(db, scope, meterId);
-  return wholeList(await versionAnswers(db, await meterVersionsOf(db, scope, [meterId])));
+  const page = pageOfList(await meterVersionsOf(db, scope, [meterId]), query);
+  return { ...page, items: await versionAnswers(db, page.items) };
 }
 
 /** Versions as answered, in the given order. */

@@ -11,13 +11,13 @@ import {
   UpdatePlanBody,
 } from '../../../schemas/plan.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
-import { pageOf, type Search } from '../../../schemas/search.ts';
+import { pageOf, PageQuery, type Search } from '../../../schemas/search.ts';
 import { findCreditGrantsOf } from '../credit-grants/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { entitlementAnswers, findEntitlementsOf } from '../entitlements/repository.ts';
 import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
-import { wholeList } from '../../conventions/whole-list.ts';
+import { pageOfList } from '../../conventions/page-of-list.ts';
 import { clonePlan } from './clone-plan.ts';
 import {
   getPlanRow,
@@ -176,14 +176,16 @@ export const planRoutes = [
     summary: 'List the entitlements of a plan',
     permission: 'entitlement:read',
     params: IdParams,
+    query: PageQuery,
     status: 200,
     answer: PlanEntitlements,
-    async handler({ deps, scope, params }) {
+    async handler({ deps, scope, params, query }) {
       const plan = await getPlanRow(deps.pool, scope, params.id);
       const rows = await findEntitlementsOf(deps.pool, scope, 'PLAN', [params.id]);
       const embed = { feature: true, meter: true, plan: true };
-      const entitlements = await entitlementAnswers(deps.pool, scope, rows, embed);
-      return { ...withoutChildren(plan), entitlements, ...wholeList(entitlements) };
+      const page = pageOfList(rows, query);
+      const items = await entitlementAnswers(deps.pool, scope, page.items, embed);
+      return { ...withoutChildren(plan), ...page, items, entitlements: items };
     },
   }),
   route({
@@ -192,11 +194,12 @@ export const planRoutes = [
     summary: 'List the credit grants of a plan',
     permission: 'creditgrant:read',
     params: IdParams,
+    query: PageQuery,
     status: 200,
     answer: pageOf(CreditGrant),
-    async handler({ deps, scope, params }) {
+    async handler({ deps, scope, params, query }) {
       await getPlanRow(deps.pool, scope, params.id);
-      return wholeList(await findCreditGrantsOf(deps.pool, scope, 'plan_id', [params.id]));
+      return pageOfList(await findCreditGrantsOf(deps.pool, scope, 'plan_id', [params.id]), query);
     },
   }),
 ];

@@ -12,7 +12,7 @@ import { pageOf } from '../../../schemas/search.ts';
 import { publishedConnections } from '../connections/repository.ts';
 import { SYNC_NOTHING } from '../connections/sync-config.ts';
 import { route } from '../../conventions/route.ts';
-import { wholeList } from '../../conventions/whole-list.ts';
+import { pageOfList } from '../../conventions/page-of-list.ts';
 import { linkEntity } from './link.ts';
 import { assertLinkedEntity, refuseSync } from './linked-entity.ts';
 import { olderIntegrationRoutes } from './older-routes.ts';
@@ -72,7 +72,7 @@ export const integrationRoutes = [
     status: 200,
     answer: pageOf(IntegrationMapping),
     handler: async ({ deps, scope, query }) =>
-      wholeList(await mappingsOf(deps.pool, scope, query.entity_type, [query.entity_id])),
+      pageOfList(await mappingsOf(deps.pool, scope, query.entity_type, [query.entity_id]), query),
   }),
   route({
     method: 'POST',

@@ -1,9 +1,9 @@
 import { EraseCustomerBody, Erasure } from '../../../schemas/erasure.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
-import { pageOf } from '../../../schemas/search.ts';
+import { pageOf, PageQuery } from '../../../schemas/search.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import { route } from '../../conventions/route.ts';
-import { wholeList } from '../../conventions/whole-list.ts';
+import { pageOfList } from '../../conventions/page-of-list.ts';
 import { eraseCustomer } from './erase-customer.ts';
 import { erasuresOf } from './repository.ts';
 
@@ -27,11 +27,12 @@ export const erasureRoutes = [
     summary: 'List the erasures of a customer with their progress, newest first',
     permission: 'erasure:read',
     params: IdParams,
+    query: PageQuery,
     status: 200,
     answer: pageOf(Erasure),
-    handler: async ({ deps, scope, params }) => {
+    handler: async ({ deps, scope, params, query }) => {
       await getCustomer(deps.pool, scope, params.id);
-      return wholeList(await erasuresOf(deps.pool, scope, params.id));
+      return pageOfList(await erasuresOf(deps.pool, scope, params.id), query);
     },
   }),
 ];

@@ -99,7 +99,12 @@ function Versions({ id }: { readonly id: string }) {
   const versions = useQuery({
     queryKey: ['meter', id, 'versions'],
     queryFn: ({ signal }) =>
-      answerOf(api.GET('/meters/{id}/versions', { params: { path: { id } }, signal })),
+      answerOf(
+        api.GET('/meters/{id}/versions', {
+          params: { path: { id }, query: { limit: 1000 } },
+          signal,
+        }),
+      ),
     refetchInterval: ({ state }) =>
       state.data?.items.some(({ backfill }) => isUnderWay(backfill.state)) ? BACKFILL_MS : false,
   });

@@ -27,7 +27,10 @@ export function Addons({ subscription }: { readonly subscription: Subscription }
     queryKey: ['subscription', id, 'addons'],
     queryFn: ({ signal }) =>
       answerOf(
-        api.GET('/subscriptions/{id}/addons/associations', { params: { path: { id } }, signal }),
+        api.GET('/subscriptions/{id}/addons/associations', {
+          params: { path: { id }, query: { limit: 1000 } },
+          signal,
+        }),
       ),
   });
   const addons = query.data?.items ?? [];

@@ -7,13 +7,13 @@ import {
 } from '../../../../schemas/addon-association.ts';
 import type { Addon } from '../../../../schemas/addon.ts';
 import { IdParams, Message } from '../../../../schemas/primitives.ts';
-import { pageOf } from '../../../../schemas/search.ts';
+import { pageOf, PageQuery } from '../../../../schemas/search.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import { addonAnswers } from '../../../catalog/addons/answers.ts';
 import { findAddonAssociationsOf } from '../../../catalog/offers/addon-association-repository.ts';
 import { findAddonRows } from '../../../catalog/offers/addon-repository.ts';
 import { route } from '../../../conventions/route.ts';
-import { wholeList } from '../../../conventions/whole-list.ts';
+import { pageOfList } from '../../../conventions/page-of-list.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
 import { createdSubscription } from '../read-subscriptions.ts';
 import { detachAddon } from './addons.ts';
@@ -70,14 +70,16 @@ export const subscriptionAddonRoutes = [
     summary: 'List the addons of a subscription that have not ended',
     permission: 'subscription:read',
     params: IdParams,
+    query: PageQuery,
     status: 200,
     answer: pageOf(AddonAssociation),
-    async handler({ deps, scope, params }) {
+    async handler({ deps, scope, params, query }) {
       const { id } = await getSubscription(deps.pool, scope, params.id);
       const at = isoTime(deps.clock.now());
       const all = await findAddonAssociationsOf(deps.pool, scope, [id]);
       const live = all.filter(({ end_date }) => end_date === null || end_date > at).toReversed();
-      const ids = [...new Set(live.map(({ addon_id }) => addon_id))];
+      const page = pageOfList(live, query);
+      const ids = [...new Set(page.items.map(({ addon_id }) => addon_id))];
       const rows = await findAddonRows(deps.pool, scope, ids);
       const addons = await addonAnswers(deps.pool, scope, rows, {
         prices: 'all',
@@ -87,7 +89,8 @@ export const subscriptionAddonRoutes = [
         credit_grants: true,
       });
       const byId = new Map(addons.map((addon) => [addon.id, addon]));
-      return wholeList(live.map((row) => associationAnswer(row, byId.get(row.addon_id) ?? null)));
+      const items = page.items.map((row) => associationAnswer(row, byId.get(row.addon_id) ?? null));
+      return { ...page, items };
     },
   }),
 ];

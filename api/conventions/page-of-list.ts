@@ -1,0 +1,8 @@
+import { LIMIT_DEFAULT, type Page, type PageQuery } from '../../schemas/search.ts';
+
+/** One page of a list that was read whole. */
+export function pageOfList<Item>(items: readonly Item[], query: PageQuery): Page<Item> {
+  const { limit = LIMIT_DEFAULT, offset = 0 } = query;
+  const pagination = { total: items.length, limit, offset: offset + limit };
+  return { items: items.slice(offset, offset + limit), pagination };
+}

@@ -1,0 +1,69 @@
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { catalogOf, type TestCatalog } from '../support/catalog.ts';
+
+let api: TestApi;
+let catalog: TestCatalog;
+beforeAll(async () => {
+  api = await startTestApi();
+  catalog = catalogOf(api);
+});
+afterAll(() => api.close());
+
+const START = '2026-03-01T00:00:00.000Z';
+const GRANT = {
+  name: 'G',
+  credits: '10',
+  cadence: 'RECURRING',
+  period: 'MONTHLY',
+  period_count: 1,
+  expiration_type: 'NEVER',
+};
+
+/** A plan and an addon with three grants and three entitlements each, sold with three addons. */
+async function sold() {
+  const make = async (path: string, body: object) => (await api.post(`/v1${path}`, body)).body;
+  const plan = await catalog.plan();
+  await catalog.fixed(plan, '1');
+  const addon = await make('/addons', { name: 'Extra', lookup_key: 'extra' });
+  await catalog.fixed(addon, '1', { entity_type: 'ADDON' });
+  for (const name of ['a', 'b', 'c']) {
+    const feature = await make('/features', { name, type: 'boolean' });
+    const given = { feature_id: feature.id, feature_type: 'boolean' };
+    await make('/entitlements', { ...given, entity_type: 'PLAN', entity_id: plan.id });
+    await make('/entitlements', { ...given, entity_type: 'ADDON', entity_id: addon.id });
+    await make('/creditgrants', { ...GRANT, scope: 'PLAN', plan_id: plan.id });
+    await make('/creditgrants', { ...GRANT, scope: 'ADDON', addon_id: addon.id });
+  }
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, {
+    start_date: START,
+    addons: [{ addon_id: addon.id }, { addon_id: addon.id }, { addon_id: addon.id }],
+  });
+  return {
+    '/plans/{}/entitlements': plan.id,
+    '/plans/{}/creditgrants': plan.id,
+    '/addons/{}/entitlements': addon.id,
+    '/addons/{}/creditgrants': addon.id,
+    '/subscriptions/{}/addons/associations': subscription.id,
+    '/subscriptions/{}/grants/upcoming': subscription.id,
+    '/customers/{}/grants/upcoming': customer.id,
+  } as Readonly<Record<string, string>>;
+}
+
+test('a list below a record is paged like every list (api 4)', async () => {
+  const lists = Object.entries(await sold()).map(([path, id]) => `/v1${path.replace('{}', id)}`);
+  for (const path of lists) {
+    const all = (await api.get(path)).body;
+    const { total } = all.pagination;
+    expect(all.pagination).toEqual({ total, limit: 50, offset: 50 });
+    expect([path, all.items.length >= 3]).toEqual([path, true]);
+    const second = (await api.get(`${path}?limit=1&offset=1`)).body;
+    expect(second.items).toEqual([all.items[1]]);
+    expect(second.pagination).toEqual({ total, limit: 1, offset: 2 });
+    for (const query of ['limit=0', 'limit=1001', 'limit=x', 'offset=-1']) {
+      const { status, body } = await api.get(`${path}?${query}`);
+      expect([path, query, status]).toEqual([path, query, 400]);
+      expect(body.details[0].path).toBe(query.split('=')[0]);
+    }
+  }
+});
