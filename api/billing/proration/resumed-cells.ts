@@ -56,6 +56,8 @@ export function isBilledAsServed(
     ...{ proration_behavior: before.proration_behavior, currency: line.currency },
     cells: servedCells(before, line, earlierPauses(resumption, pauses)),
   });
+  // Nothing was settled of a time that costs less than the minor unit; amounts cannot tell that from prorations.
+  if (due.length > 0 && rows.length === 0) return false;
   const { gross, billed, credited } = billedWindow(rows);
   const price = sum(due.map(({ amount }) => amount));
   const net = gross.isZero() ? price : price.times(billed).div(gross);

@@ -206,6 +206,23 @@ describe('lines that begin or end after the start of a pause that makes the peri
     expect(await balances(customer)).toEqual([]);
   });
 
+  test('one that was added without prorations for a time too short to cost anything stays so', async () => {
+    const { subscription, rows } = await pausedOnThe11th({}, async ({ add }) => {
+      const short = { start_date: '2026-01-31T23:59:59.000Z', proration_behavior: 'none' };
+      expect(await add(short)).toMatchObject({ status: 201 });
+    });
+    await resumed(subscription);
+    expect((await rows()).slice(1)).toEqual([]);
+  });
+
+  test('one that was added with prorations for such a time is charged for the days that it serves more', async () => {
+    const { subscription, rows } = await pausedOnThe11th({}, async ({ add }) => {
+      expect(await add({ start_date: '2026-01-31T23:59:59.000Z' })).toMatchObject({ status: 201 });
+    });
+    await resumed(subscription);
+    expect((await rows()).slice(1)).toEqual(['SUBSCRIPTION_UPDATE Extra 20 02-01..02-11']);
+  });
+
   async function endBase(
     subscription: { id: string },
     base: { id: string },
