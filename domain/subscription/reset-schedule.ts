@@ -14,15 +14,15 @@ import {
 
 /**
  * The grid of the reset windows of an allowance at an instant (billing 4). A plan change that restarts the periods
- * also restarts the windows, except those longer than a period, which keep their usage (billing 14.2). Null: the
- * allowance resets with each charge period.
+ * also restarts the windows, except days, which follow no anchor, and those longer than a period: they keep their usage
+ * (billing 14.2). Null: the allowance resets with each charge period.
  */
 export function resetScheduleAt(
   subscription: ScheduledSubscription,
   reset: UsageResetPeriod | null,
   at: Instant,
 ): BillingSchedule {
-  return isLonger(subscription, reset)
+  return reset === 'DAILY' || isLonger(subscription, reset)
     ? longTermSchedule(subscription)
     : paidSchedule(subscription, at);
 }

@@ -233,7 +233,8 @@ describe('now', () => {
     expect(rows(last).filter((row: string) => row.startsWith('More'))).toEqual([]);
   });
 
-  test('an allowance of the old plan counts until the change, that of the new plan from it', async () => {
+  /** 5 free calls in the old plan and 7 in the new one. */
+  async function freeCalls(usage_reset_period: string) {
     const of = await subscribed();
     const feature = await make('/features', {
       name: 'Calls',
@@ -249,8 +250,13 @@ describe('now', () => {
         feature_id: feature.id,
         feature_type: 'metered',
         usage_limit,
-        usage_reset_period: 'MONTHLY',
+        usage_reset_period,
       });
+    return of;
+  }
+
+  test('an allowance of the old plan counts until the change, that of the new plan from it', async () => {
+    const of = await freeCalls('MONTHLY');
     await of.use('2026-04-05', '9');
     await of.use('2026-04-15', '9');
     at('2026-04-11');
@@ -259,6 +265,19 @@ describe('now', () => {
     const [, , draft, cycle] = await invoicesOf(of.subscription);
     expect(rows(draft)).toContain('Calls 4 4 04-01..04-11');
     expect(rows(cycle)).toContain('Calls 2 1 04-11..05-11');
+  });
+
+  test('a day of an allowance goes on: what was used of it before the change counts', async () => {
+    const of = await freeCalls('DAILY');
+    await of.use('2026-04-11T06:00:00.000Z', '6');
+    await of.use('2026-04-11T18:00:00.000Z', '4');
+    at('2026-04-11T12:00:00.000Z');
+    await restart(of, 'execute', { proration_behavior: 'none' });
+    await billed('2026-05-11T12:00:00.000Z');
+    const [, , draft, cycle] = await invoicesOf(of.subscription);
+    expect(rows(draft)).toContain('Calls 1 1 04-01..04-11');
+    // 10 of the day, of which 7 are free and 6 were used before.
+    expect(rows(cycle)).toContain('Calls 3 1.5 04-11..05-11');
   });
 
   test('a commitment of the period is cut with it; the grants of the new plan begin with its period', async () => {
