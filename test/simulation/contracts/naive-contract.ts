@@ -126,12 +126,18 @@ export class Account {
   /** Another quantity; in contracts without discounts and taxes. */
   #requantified(change: QuantityChange, earlier: readonly Bill[]): Changed & { bills: Bill[] } {
     const draft = this.#asKnownAt(change.at).#fees.quantityChange(change, earlier);
-    const sum = total((draft?.rows ?? []).map(({ amount }) => new Decimal(amount)));
-    const credit = { at: change.at, amount: sum.neg().toFixed(), priority: null, expiry: null };
-    const none = { drafts: [], blocks: [], bills: [], unissued: [] };
-    if (sum.lte(0)) return sum.isZero() ? none : { ...none, blocks: [credit] };
+    if (draft === null) return { drafts: [], blocks: [], bills: [], unissued: [] };
     const bill = billing(this.#lines.contract, this.periods);
-    return { ...none, drafts: [draft!], bills: [bill(draft!)] };
+    const charges = bill({ ...draft, rows: draft.rows.filter(({ kind }) => kind === 'base') });
+    const sum = total(draft.rows.map(({ amount }) => new Decimal(amount)));
+    const credit = { at: change.at, amount: sum.neg().toFixed(), priority: null, expiry: null };
+    // What is charged can be given back, also if it was paid by giving back what was before.
+    return {
+      drafts: sum.gt(0) ? [draft] : [],
+      blocks: sum.lt(0) ? [credit] : [],
+      bills: [charges],
+      unissued: sum.gt(0) ? [] : [charges],
+    };
   }
 
   /** Another plan, within a period. */
@@ -198,11 +204,29 @@ export class Account {
     );
     const amount = this.#lines.round(tax.minus(net)).toFixed();
     return {
-      drafts: net.gt(0) ? [{ ...draft, rows: [...unserved.rows, ...charges.rows] }] : [],
+      drafts: net.gt(0) ? [{ ...draft, rows: this.#merged(unserved.rows, charges.rows) }] : [],
       blocks: net.gte(0) ? [] : [{ at, amount, priority: null, expiry: null }],
       bills: [charges],
       unissued: net.gt(0) ? [] : [charges],
     };
+  }
+
+  /** Without a discount, a credit and a charge of one line for one time are one row (billing 14.1): of an addon. */
+  #merged(credits: readonly Row[], charges: readonly Row[]): Row[] {
+    const { off, addons } = this.#sold;
+    const names = new Set(addons.flatMap(({ fees }) => fees.map(({ name }) => name)));
+    const creditOf = ({ name, start, end }: Row) =>
+      off === null && names.has(name)
+        ? credits.find((one) => one.name === name && one.start === start && one.end === end)
+        : undefined;
+    const rows = charges.map((charge) => {
+      const credit = creditOf(charge);
+      if (credit === undefined) return charge;
+      const amount = new Decimal(charge.amount).plus(credit.amount).toFixed();
+      return { ...charge, quantity: '0', amount };
+    });
+    const known = new Set(charges.map(creditOf));
+    return [...credits.filter((credit) => !known.has(credit)), ...rows];
   }
 
   /** The opening, then the invoices of each period, each as far as the pauses were known when it was drafted. */
@@ -270,9 +294,12 @@ export class Account {
     return this.#fees.returned(fees, unused, Math.max(at, asked), prorated, bills);
   }
 
-  /** The account without pauses, changes of the plan and cancellations of which an instant does not know. */
+  /** The account without pauses, changes, ends of addons and cancellations of which an instant does not know. */
   #asKnownAt(instant: number): Account {
     const { pauses, moves, changes, edits, cancelled } = this.#sold;
+    const addons = this.#sold.addons.map((addon) =>
+      addon.detached !== null && addon.detached.at > instant ? { ...addon, detached: null } : addon,
+    );
     const begun = pauses.filter(({ start }) => start <= instant);
     const moved = moves.filter(({ at }) => at <= Math.max(instant, this.#lines.life.start));
     const changed = changes.filter(({ at }) => at <= instant);
@@ -283,11 +310,12 @@ export class Account {
       begun.length === pauses.length &&
       moved.length === moves.length &&
       changed.length === changes.length &&
-      edited.length === edits.length;
+      edited.length === edits.length &&
+      addons.every((addon, index) => addon === this.#sold.addons[index]);
     return knowsAll && planned === this.#planned
       ? this
       : new Account(
-          { ...this.#sold, pauses: begun, moves: moved, changes: changed, edits: edited },
+          { ...this.#sold, pauses: begun, moves: moved, changes: changed, edits: edited, addons },
           this.#uses,
           planned,
         );

@@ -109,20 +109,16 @@ export class Fees {
     if (!before!.advance) return null;
     const period = this.#lines.periodAt(at);
     const unused = { start: at, end: Infinity };
-    const credit = this.#returnedOf(
-      before!,
-      period,
-      unused,
-      bills.flatMap(({ rows }) => rows),
-    );
-    const charges = this.#lines
-      .parts(after!, period)
-      .map((part) => this.#feeRow(after!, part, true));
-    const amount = total(charges.map((row) => row.amount))
-      .minus(credit)
-      .toFixed();
-    const row = { name, kind: 'base', start: at, end: period.end, quantity: null, amount } as const;
-    return { reason: 'SUBSCRIPTION_UPDATE', period, drafted: at, issued: at, rows: [row] };
+    const billed = bills.flatMap(({ rows }) => rows).filter(({ kind }) => kind === 'base');
+    const credit = this.#returnedOf(before!, period, unused, billed);
+    const served = { start: at, end: period.end };
+    const charges = this.#lines.parts(after!, period).map((part): Row => {
+      const { start, end, amount } = this.#feeRow(after!, part, true);
+      return { name, kind: 'base', start, end, quantity: null, amount: amount.toFixed() };
+    });
+    const amount = credit.neg().toFixed();
+    const rows: Row[] = [{ name, kind: 'credit', ...served, quantity: null, amount }, ...charges];
+    return { reason: 'SUBSCRIPTION_UPDATE', period, drafted: at, issued: at, rows };
   }
 
   /** Advances that run at an instant: those of the plan, or those of addons too. */
@@ -254,7 +250,10 @@ export class Fees {
     if (!(prorated ?? this.#lines.contract.prorated)) return [];
     const period = this.#lines.findPeriodAt(unused.start);
     if (period === undefined) return [];
-    const rows = bills.filter(({ drafted }) => drafted <= at).flatMap((one) => one.rows);
+    const rows = bills
+      .filter(({ drafted }) => drafted <= at)
+      .flatMap((one) => one.rows)
+      .filter(({ kind }) => kind === 'base');
     const credits = fees
       .filter(({ advance }) => advance)
       .map((fee) => this.#returnedOf(fee, period, unused, rows));

@@ -44,8 +44,8 @@ export class Lines {
 
   constructor(contract: Contract) {
     this.periods = livedPeriods(contract);
-    this.contract = withEdits(
-      withChanges(withAddons(withMoves(inCurrency(contract)), this.periods)),
+    this.contract = inOrder(
+      withEdits(withChanges(withAddons(withMoves(inCurrency(contract)), this.periods))),
     );
     this.clock = firstClock(contract);
     this.life = lifeOf(contract);
@@ -191,6 +191,14 @@ function withEdit(contract: Contract, edit: LineEdit): Contract {
       : [before, { ...line, model: edit.model, during: { start: edit.at, end } }];
   };
   return { ...contract, fees: fees.flatMap(edited), services: services.flatMap(edited) };
+}
+
+/** Earlier lines come first: of equal rests of a discount, theirs are rounded up (billing 0.6). */
+function inOrder(contract: Contract): Contract {
+  const since = ({ during }: Line) => during?.start ?? -Infinity;
+  const sorted = <Sold extends Line>(lines: readonly Sold[]) =>
+    [...lines].sort((left, right) => (since(left) < since(right) ? -1 : Number(since(left) > since(right)))); // prettier-ignore
+  return { ...contract, fees: sorted(contract.fees), services: sorted(contract.services) };
 }
 
 /** When an addon ends: with a period, or when that is asked for. */

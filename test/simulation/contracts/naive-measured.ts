@@ -1,6 +1,14 @@
 import { Decimal } from '../../../domain/money.ts';
 import type { Service, Use } from './contract.ts';
-import { cellsOver, cut, roughDays, windowsOver, type Time, type Unit } from './naive-calendar.ts';
+import {
+  cellAt,
+  cellsOver,
+  cut,
+  roughDays,
+  windowsOver,
+  type Time,
+  type Unit,
+} from './naive-calendar.ts';
 import { cellsOf, type Lived } from './naive-life.ts';
 import { share, type Lines, type Part } from './naive-lines.ts';
 import { beyondQuota } from './naive-quotas.ts';
@@ -86,10 +94,16 @@ export class Measured {
         !pauses.some(({ start, end }) => start <= at && at < end),
     );
     return total(
-      beyondQuota(free!.quota!, zone, period, uses)
+      beyondQuota(free!.quota!, zone, period, this.#uncut(period), uses)
         .filter(({ at }) => inside.start <= at && at < inside.end)
         .map(({ units }) => units),
     );
+  }
+
+  #uncut({ clock, start, added }: Lived): Time {
+    const { unit, count } = this.#lines.contract;
+    const cell = cellAt(clock, unit, count, start);
+    return { ...cell, end: cell.end + total(added.map((pause) => new Decimal(pause.end - pause.start))).toNumber() }; // prettier-ignore
   }
 
   #resets(service: Service, part: Part, inside: Time): Time[] {

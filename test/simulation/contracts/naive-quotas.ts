@@ -11,6 +11,8 @@ export function beyondQuota(
   quota: Quota,
   zone: string,
   period: Time,
+  /** The period without cuts by the start and the end of the contract. */
+  uncut: Time,
   uses: readonly Use[],
 ): { readonly at: number; readonly units: Decimal }[] {
   let window: Time = { start: -Infinity, end: period.start };
@@ -25,7 +27,7 @@ export function beyondQuota(
       const before = positive(used.minus(quota.units));
       used = used.plus(value);
       // A window as long as the period counts nothing.
-      const isLong = quota.unit !== 'subscription_period' && outlasts(quota, zone, period);
+      const isLong = quota.unit !== 'subscription_period' && outlasts(quota, zone, uncut);
       const units = isLong ? new Decimal(value) : positive(used.minus(quota.units)).minus(before);
       return { at, units };
     });

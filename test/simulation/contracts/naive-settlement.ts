@@ -15,7 +15,9 @@ import { positive, total } from './naive-rating.ts';
 /** Credits may pay usage of a period that ended before their expiry for so long after it. */
 const HELD_MS = 72 * 3_600_000;
 
-const OPENINGS: readonly Reason[] = ['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END'];
+const BEGINNINGS: readonly Reason[] = [
+  'SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END', 'SUBSCRIPTION_UPDATE',
+]; // prettier-ignore
 
 /** A block with what is left of it. */
 interface Left extends Block {
@@ -188,8 +190,8 @@ function pay(contract: Contract, bill: Bill, blocks: Left[], isForUsage: boolean
     rows.filter(({ name }) => !isForUsage || !name.startsWith('fee')).map(({ net }) => net),
   );
   const usable = blocks
-    // Credits that begin with the paid time come after its opening invoice.
-    .filter(({ at }) => (OPENINGS.includes(bill.reason) ? at < issued : at <= issued))
+    // Credits that come with the paid time, or with a resumption, come after the invoice that begins it.
+    .filter(({ at }) => (BEGINNINGS.includes(bill.reason) ? at < issued : at <= issued))
     .filter(
       ({ expiry }) =>
         expiry === null ||
