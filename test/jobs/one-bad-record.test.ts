@@ -5,6 +5,7 @@ import { day } from '../support/day.ts';
 let world: BillingWorld;
 beforeAll(async () => {
   world = await startBillingWorld();
+  await world.api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
 });
 afterAll(() => world.stop());
 
@@ -97,4 +98,92 @@ describe('automatic top-ups', () => {
     ]);
     await world.api.pool`update wallets set auto_topup = null where id = ${bad.id}`;
   });
+});
+
+const refuses = async (table: string, check: string, work: () => Promise<void>) => {
+  const alter = (sql: string) => world.api.pool.unsafe(`alter table ${table} ${sql}`);
+  await alter(`add constraint refuses check (${check}) not valid`);
+  try {
+    await work();
+  } finally {
+    await alter('drop constraint refuses');
+  }
+};
+
+test('credits of other wallets expire', async () => {
+  world.api.clock.set(day('2026-03-01'));
+  const customers = [await world.catalog.customer(), await world.catalog.customer()];
+  for (const { id } of customers)
+    await ok('/wallets', {
+      ...{ customer_id: id, currency: 'usd', initial_credits_to_load: '50' },
+      initial_credits_expiry_date_utc: day('2026-03-02'),
+    });
+  const [bad] = await world.api.pool`
+    select wallet_id from wallet_transactions where expiry_date is not null order by wallet_id limit 1`;
+  world.api.clock.set(day('2026-03-10'));
+  const check = `wallet_id <> '${bad!['wallet_id']}' or type <> 'debit'`;
+  await refuses('wallet_transactions', check, async () => {
+    expect(await world.run('expire-credits')).toEqual({ expired: 1, failed: 1 });
+    expect((await Promise.all(customers.map(balanceOf))).sort()).toEqual(['0', '50']);
+  });
+  expect(await world.run('expire-credits')).toEqual({ expired: 1, failed: 0 });
+});
+
+test('other subscriptions with an uncollected invoice are cancelled', async () => {
+  const { api, catalog } = world;
+  api.clock.set(day('2026-04-01'));
+  const value = { enabled: true, intervals_days: [1], final_action: 'cancel' };
+  await api.put('/v1/settings/payment_retry_config', { value });
+  const plan = await catalog.plan();
+  await catalog.fixed(plan, '100');
+  const made: { id: string }[] = [];
+  // More than a page, so that the bad ones are not in the way of the last one.
+  for (let index = 0; index < 12; index += 1) {
+    const customer = await catalog.customer();
+    const saved = { gateway_method_id: 'pm_test_decline', is_default: true };
+    await ok(`/customers/${customer.id}/payment-methods`, saved);
+    made.push(await catalog.subscribe(customer, plan, { start_date: day('2026-04-01') }));
+  }
+  const statusOf = async ({ id }: { id: string }) =>
+    (await api.get(`/v1/subscriptions/${id}`)).body.subscription_status;
+  const bad = made.slice(0, 11);
+  const check = `id not in (${bad.map(({ id }) => `'${id}'`)}) or subscription_status <> 'cancelled'`;
+  await refuses('subscriptions', check, async () => {
+    // The bad ones fail first, so that theirs are the oldest marks.
+    api.clock.set(day('2026-04-02'));
+    expect(await world.collect()).toMatchObject({ charged: 12, cancelled: 1, failed: 11 });
+    expect(await Promise.all(made.map(statusOf))).toEqual([
+      ...bad.map(() => 'active'),
+      'cancelled',
+    ]);
+  });
+  expect(await world.collect()).toMatchObject({ charged: 0, cancelled: 11, failed: 0 });
+});
+
+test('other invoices are charged, when a page of the longest due ones cannot be', async () => {
+  const { api, catalog } = world;
+  await api.delete('/v1/settings/payment_retry_config');
+  api.clock.set(day('2026-05-01'));
+  const plan = await catalog.plan();
+  await catalog.fixed(plan, '100', { invoice_cadence: 'ARREAR' });
+  const customers: { id: string }[] = [];
+  for (let index = 0; index < 12; index += 1) {
+    const customer = await catalog.customer();
+    const saved = { gateway_method_id: 'pm_test_success', is_default: true };
+    await ok(`/customers/${customer.id}/payment-methods`, saved);
+    await catalog.subscribe(customer, plan, { start_date: day('2026-05-01') });
+    customers.push(customer);
+  }
+  api.clock.set('2026-06-01T03:00:00.000Z');
+  await world.close();
+  await world.finalize();
+  const ids = customers.map(({ id }) => id);
+  const due = await api.pool<{ customer_id: string }[]>`
+    select customer_id from invoice_collections
+     where customer_id = any(${ids}::text[]) order by next_attempt_at, invoice_id`;
+  const bad = due.slice(0, 11).map(({ customer_id }) => `'${customer_id}'`);
+  await refuses('payments', `customer_id not in (${bad})`, async () => {
+    expect(await world.collect()).toMatchObject({ charged: 1, failed: 11 });
+  });
+  expect(await world.collect()).toMatchObject({ charged: 11, failed: 0 });
 });

@@ -144,32 +144,43 @@ export const collectionTimes = (db: Db, clock: ClockRef): Fragment => db`
    where ${ownedBy(db, clock, 'k')}
      and (k.collection_status = 'scheduled' or k.pending_action is not null)`;
 
-/** The next charges that are due, the longest due first. */
+/** A position in the order of due charges: the next page begins after it. */
+export interface CollectionCursor {
+  readonly next_attempt_at: string;
+  readonly invoice_id: string;
+}
+
+/** A page of the charges that are due, the longest due first. */
 export async function dueCollections(
   db: Db,
   scope: Scope,
-  due: Timeline,
-  limit: number,
-): Promise<{ readonly invoice_id: string }[]> {
-  return await db<{ invoice_id: string }[]>`
-    select invoice_id from invoice_collections
+  page: {
+    readonly due: Timeline;
+    readonly after: CollectionCursor | null;
+    readonly limit: number;
+  },
+): Promise<CollectionCursor[]> {
+  const { due, after, limit } = page;
+  return await db<CollectionCursor[]>`
+    select invoice_id, next_attempt_at from invoice_collections
      where ${inScope(db, scope)} and collection_status = 'scheduled' and next_attempt_at <= ${due.at}
        and ${livesBy(db, due, db`invoice_collections.customer_id`)}
+       ${after === null ? db`` : db`and (next_attempt_at, invoice_id) > (${after.next_attempt_at}, ${after.invoice_id})`}
      order by next_attempt_at, invoice_id limit ${limit}`;
 }
 
-/** Subscriptions to cancel, because their last charge failed. */
+/** A page of the subscriptions to cancel, because their last charge failed; of invoices greater than `after`. */
 export async function pendingCancellations(
   db: Db,
   scope: Scope,
-  timeline: Timeline,
-  limit: number,
+  page: { readonly due: Timeline; readonly after: string; readonly limit: number },
 ): Promise<{ readonly invoice_id: string; readonly subscription_id: string }[]> {
+  const { due, after, limit } = page;
   return await db<{ invoice_id: string; subscription_id: string }[]>`
     select invoice_id, subscription_id from invoice_collections
      where ${inScope(db, scope)} and pending_action = 'cancel' and subscription_id is not null
-       and ${livesBy(db, timeline, db`invoice_collections.customer_id`)}
-     order by updated_at, invoice_id limit ${limit}`;
+       and ${livesBy(db, due, db`invoice_collections.customer_id`)} and invoice_id > ${after}
+     order by invoice_id limit ${limit}`;
 }
 
 /** Whether a charge of the subscription runs, or its first one is scheduled. */
