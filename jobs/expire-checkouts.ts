@@ -2,30 +2,55 @@ import { expireCheckout } from '../api/billing/checkout/expire-checkout.ts';
 import {
   checkoutExpiryTimes,
   checkoutsToExpire,
+  scopesWithCheckoutsToExpire,
+  type ExpiryCursor,
 } from '../api/billing/records/checkout-repository.ts';
 import type { BillingDeps } from '../api/deps.ts';
-import type { Job } from './job.ts';
+import type { Scope } from '../postgres/client.ts';
+import type { Job, JobRun } from './job.ts';
+import { takeTurns, type Turn } from './scope-turns.ts';
 
-/** Sessions per run; the rest waits for the next one. */
-const PAGE = 200;
+/** Sessions of one environment at a time: a slow gateway delays its own tenant only. */
+const PAGE = 10;
 
-/** Ends expired checkout sessions (money 11.15). A failure does not block the other sessions. */
+/**
+ * Ends expired checkout sessions (money 11.15). Environments take turns. A failure does not block the other
+ * sessions: it is tried again by the next run.
+ */
 export const expireCheckouts: Job<BillingDeps> = {
   name: 'expire-checkouts',
   cron: '* * * * *',
   ofCustomers: { dueTimes: checkoutExpiryTimes },
   async run(deps, run) {
     const totals = { expired: 0, failed: 0 };
-    for (const { id, ...scope } of await checkoutsToExpire(deps.pool, run, PAGE)) {
-      if (run.signal.aborted) break;
-      try {
-        await expireCheckout(deps, { scope, user_id: '' }, id, 'expire');
-        totals.expired += 1;
-      } catch (error) {
-        totals.failed += 1;
-        run.fail?.({ checkout_session_id: id }, error, 'checkout session not expired');
-      }
-    }
+    const scopes = await scopesWithCheckoutsToExpire(deps.pool, run);
+    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
     return totals;
   },
 };
+
+function pages(
+  deps: BillingDeps,
+  run: JobRun,
+  scope: Scope,
+  totals: { expired: number; failed: number },
+): Turn {
+  let after: ExpiryCursor | null = null;
+  return async () => {
+    const due = { due: run, after, limit: PAGE };
+    const page: ExpiryCursor[] = await checkoutsToExpire(deps.pool, scope, due);
+    await Promise.all(
+      page.map(async ({ id }) => {
+        try {
+          await expireCheckout(deps, { scope, user_id: '' }, id, 'expire');
+          totals.expired += 1;
+        } catch (error) {
+          totals.failed += 1;
+          run.fail?.({ checkout_session_id: id, ...scope }, error, 'checkout session not expired');
+        }
+      }),
+    );
+    after = page.at(-1) ?? after;
+    return page.length === PAGE;
+  };
+}

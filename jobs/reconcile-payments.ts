@@ -1,23 +1,28 @@
 import { syncPayment } from '../api/billing/payments/dispatch-payment.ts';
 import {
   paymentsToReconcile,
+  scopesWithUnansweredPayments,
   unansweredTimes,
 } from '../api/billing/payments/reconcile-repository.ts';
 import { dispatchRefund } from '../api/billing/refunds/settle-refund.ts';
 import {
   refundsToReconcile,
+  scopesWithUnansweredRefunds,
   touchRefund,
   unansweredRefundTimes,
 } from '../api/billing/refunds/reconcile-repository.ts';
 import type { BillingDeps } from '../api/deps.ts';
-import type { Job } from './job.ts';
+import type { Scope } from '../postgres/client.ts';
+import type { Job, JobRun } from './job.ts';
+import { takeTurns, type Turn } from './scope-turns.ts';
 
-/** Payments and refunds per run; the rest waits for the next one. */
-const PAGE = 200;
+/** Payments or refunds of one environment at a time: a slow gateway delays its own tenant only. */
+const PAGE = 10;
+
 /**
  * Reads payments and refunds with an unknown outcome from their gateways: the request or its answer was lost,
- * or no event arrived for a time that grows with each question (money 8.2.4, 9.3). A failure does not block the
- * others.
+ * or no event arrived for a time that grows with each question (money 8.2.4, 9.3). Environments take turns. A failure
+ * does not block the others.
  */
 export const reconcilePayments: Job<BillingDeps> = {
   name: 'reconcile-payments',
@@ -29,32 +34,63 @@ export const reconcilePayments: Job<BillingDeps> = {
   },
   async run(deps, run) {
     const totals = { payments: 0, refunds: 0, failed: 0 };
-    const attempt = async (
-      work: () => Promise<unknown>,
-      of: Readonly<Record<string, string>>,
-    ): Promise<boolean> => {
-      try {
-        await work();
-        return true;
-      } catch (error) {
-        totals.failed += 1;
-        run.fail?.(of, error, 'not reconciled with its gateway');
-        return false;
-      }
-    };
-    for (const { id, ...scope } of await paymentsToReconcile(deps.pool, run, PAGE)) {
-      if (run.signal.aborted) return totals;
-      const caller = { scope, user_id: '' };
-      if (await attempt(() => syncPayment(deps, caller, id), { payment_id: id }))
-        totals.payments += 1;
-    }
-    for (const { id, ...scope } of await refundsToReconcile(deps.pool, run, PAGE)) {
-      if (run.signal.aborted) return totals;
-      await touchRefund(deps.pool, deps, scope, id);
-      const caller = { scope, user_id: '' };
-      if (await attempt(() => dispatchRefund(deps, caller, id), { refund_id: id }))
-        totals.refunds += 1;
-    }
+    const paying = await scopesWithUnansweredPayments(deps.pool, run);
+    await takeTurns(run, paying, (scope) => payments(deps, run, scope, totals));
+    const refunding = await scopesWithUnansweredRefunds(deps.pool, run);
+    await takeTurns(run, refunding, (scope) => refunds(deps, run, scope, totals));
     return totals;
   },
 };
+
+interface Totals {
+  payments: number;
+  refunds: number;
+  failed: number;
+}
+
+function payments(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
+  return pages(
+    (after) => paymentsToReconcile(deps.pool, scope, { due: run, after, limit: PAGE }),
+    async (id) => {
+      try {
+        await syncPayment(deps, { scope, user_id: '' }, id);
+        totals.payments += 1;
+      } catch (error) {
+        totals.failed += 1;
+        run.fail?.({ payment_id: id, ...scope }, error, NOT_RECONCILED);
+      }
+    },
+  );
+}
+
+function refunds(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
+  return pages(
+    (after) => refundsToReconcile(deps.pool, scope, { due: run, after, limit: PAGE }),
+    async (id) => {
+      try {
+        await touchRefund(deps.pool, deps, scope, id);
+        await dispatchRefund(deps, { scope, user_id: '' }, id);
+        totals.refunds += 1;
+      } catch (error) {
+        totals.failed += 1;
+        run.fail?.({ refund_id: id, ...scope }, error, NOT_RECONCILED);
+      }
+    },
+  );
+}
+
+const NOT_RECONCILED = 'not reconciled with its gateway';
+
+/** A page at a time, its records side by side. */
+function pages(
+  read: (after: string) => Promise<string[]>,
+  reconcile: (id: string) => Promise<void>,
+): Turn {
+  let after = '';
+  return async () => {
+    const ids = await read(after);
+    await Promise.all(ids.map(reconcile));
+    after = ids.at(-1) ?? after;
+    return ids.length === PAGE;
+  };
+}

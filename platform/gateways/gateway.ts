@@ -131,3 +131,13 @@ export type GatewayEvent = {
 
 /** The outcome of a request is unknown: the gateway may have executed it. Retry with the same token. */
 export class GatewayUnavailable extends Error {}
+
+/** The state of a payment that the gateway did not take: there is no payment there. */
+export const refusedPayment = (
+  { livemode }: Pick<PaymentGateway, 'livemode'>,
+  { reference, amount, currency }: Pick<ChargeRequest, 'reference' | 'amount' | 'currency'>,
+  error: string,
+): GatewayPayment => ({
+  ...{ gateway_payment_id: null, tracking_id: null, reference, state: 'failed', amount, currency },
+  ...{ livemode, account: null, url: null, method: null, error },
+});

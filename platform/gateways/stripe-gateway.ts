@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import Stripe from 'stripe';
 import { invalidField } from '../../domain/errors.ts';
 import {
   GatewayUnavailable,
+  refusedPayment,
   type ChargeRequest,
   type GatewayPayment,
   type PaymentGateway,
@@ -81,21 +83,30 @@ export function createStripeGateway(connection: StripeConnection): PaymentGatewa
     livemode,
     async ensureCustomer(payer) {
       if (payer.gateway_customer_id !== null) return payer.gateway_customer_id;
-      const { id } = await answered(() =>
-        stripe.customers.create(
-          {
-            metadata: { customer_id: payer.reference },
-            ...(payer.name === null ? {} : { name: payer.name }),
-            ...(payer.email === null ? {} : { email: payer.email }),
-          },
-          once(`customer-${payer.reference}`),
-        ),
-      );
-      return id;
+      const { name, email } = payer;
+      // A corrected name or address is another request: Stripe repeats its refusal for a key that it knows.
+      const key = createHash('sha256').update(JSON.stringify([payer.reference, name, email]));
+      try {
+        const { id } = await answered(() =>
+          stripe.customers.create(
+            {
+              metadata: { customer_id: payer.reference },
+              ...(name === null ? {} : { name }),
+              ...(email === null ? {} : { email }),
+            },
+            once(`customer-${key.digest('hex')}`),
+          ),
+        );
+        return id;
+      } catch (error) {
+        if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+        throw invalidField('customer', `Stripe: ${error.message}`);
+      }
     },
     async charge(request) {
       const amount = toStripeAmount(request.amount, request.currency);
-      if (amount === null) return refused(request, 'Stripe does not take this amount.', livemode);
+      if (amount === null)
+        return refusedPayment({ livemode }, request, 'Stripe does not take this amount.');
       try {
         const intent = await answered(() =>
           stripe.paymentIntents.create(
@@ -122,14 +133,18 @@ export function createStripeGateway(connection: StripeConnection): PaymentGatewa
         if (declined && error.payment_intent !== undefined)
           return { ...ofIntent(error.payment_intent), state: 'failed', error: error.message };
         if (declined || error instanceof Stripe.errors.StripeInvalidRequestError)
-          return refused(request, error.message, livemode);
+          return refusedPayment({ livemode }, request, error.message);
         throw error;
       }
     },
     async createLink(request) {
       const unit_amount = toStripeAmount(request.amount, request.currency);
       if (unit_amount === null || request.success_url === null)
-        return refused(request, 'Stripe does not take this amount or return address.', livemode);
+        return refusedPayment(
+          { livemode },
+          request,
+          'Stripe does not take this amount or return address.',
+        );
       const product_data = { name: `Payment ${request.reference}` };
       const { currency, success_url } = request;
       try {
@@ -157,7 +172,7 @@ export function createStripeGateway(connection: StripeConnection): PaymentGatewa
         return ofSession(session);
       } catch (error) {
         if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
-        return refused(request, error.message, livemode);
+        return refusedPayment({ livemode }, request, error.message);
       }
     },
     findPayment: (id) => found(() => readPayment(id)),
@@ -271,21 +286,6 @@ async function found<Answer>(request: () => Promise<Answer>): Promise<Answer | n
     throw error;
   }
 }
-
-/** A request that Stripe did not take: there is no payment there. */
-const refused = (request: ChargeRequest, error: string, livemode: boolean): GatewayPayment => ({
-  gateway_payment_id: null,
-  tracking_id: null,
-  reference: request.reference,
-  state: 'failed',
-  amount: request.amount,
-  currency: request.currency,
-  livemode,
-  account: null,
-  url: null,
-  method: null,
-  error,
-});
 
 /** A customer who is there may be sent to a page of their bank, if they can come back. */
 function redirects({ is_off_session, success_url }: ChargeRequest) {

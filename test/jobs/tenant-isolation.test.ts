@@ -2,6 +2,7 @@ import { usageQueryTooLarge } from '../../clickhouse/reading/usage-errors.ts';
 import type { TestCaller } from '../support/api.ts';
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
 import { catalogOf } from '../support/catalog.ts';
+import { invoiceDue } from '../support/payments.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
 
 const TENANTS = 50;
@@ -141,4 +142,59 @@ test('50 tenants, one of them poisoned in five ways: 49 are billed on time, and 
   expect(await cyclesOf(unreadable)).toMatchObject([
     { invoice_status: 'FINALIZED', finalize_refusal: null },
   ]);
+});
+
+describe('one tenant whose gateway knows nothing of 250 payments', () => {
+  /** The session of a page that this tenant offers for an invoice. */
+  async function offered(caller: TestCaller) {
+    await caller.post('/v1/connections', { name: 'Test', provider_type: 'test' });
+    const { customer, invoice } = await invoiceDue(caller, '10');
+    const { status, body: session } = await caller.post('/v1/checkout/sessions', {
+      ...{ customer_external_id: customer.external_id, action: 'pay_invoice' },
+      payment_provider: 'test',
+      configuration: { pay_invoice_params: { invoice_id: invoice.id } },
+    });
+    expect([status, session]).toEqual([201, session]);
+    return session;
+  }
+  const copies = (table: string, id: string, more: string) =>
+    world.api.pool.unsafe(
+      `insert into ${table} select (jsonb_populate_record(null::${table},
+              to_jsonb(r) || jsonb_build_object('id', r.id || n, ${more}))).*
+         from ${table} r, generate_series(1, 250) n where r.${id}`,
+    );
+  /** Its session 250 times more, with payments that the gateway does not know. */
+  async function repeated({ id, checkout_payment_id: payment }: any) {
+    const ofPayment = `'idempotency_key', r.id || n, 'implicit_key', null, 'gateway_payment_id', 'gone' || n`;
+    await copies('payments', `id = '${payment}'`, ofPayment);
+    const ofAttempt = `'payment_id', r.payment_id || n, 'gateway_idempotency_token', r.id || n`;
+    await copies('payment_attempts', `payment_id = '${payment}'`, ofAttempt);
+    const ofSession = `'target_key', r.id || n, 'checkout_payment_id', r.checkout_payment_id || n`;
+    await copies('checkout_sessions', `id = '${id}'`, ofSession);
+  }
+  const NOVEMBER = '2026-11-01T00:00:00.000Z';
+  let healthy: { caller: TestCaller; session: any };
+  beforeAll(async () => {
+    const { api } = world;
+    api.clock.set(NOVEMBER);
+    const bad = await api.newCaller();
+    await repeated(await offered(bad));
+    api.clock.advance(1_000);
+    const caller = await api.newCaller();
+    healthy = { caller, session: await offered(caller) };
+  });
+
+  test('the payments of the others are asked about, and its own ever more seldom', async () => {
+    world.api.clock.advance(60_000);
+    expect(await world.reconcile()).toMatchObject({ payments: 252, failed: 0 });
+    world.api.clock.advance(1_000);
+    expect(await world.reconcile()).toMatchObject({ payments: 0, failed: 0 });
+  });
+
+  test('the sessions of the others expire', async () => {
+    world.api.clock.advance(3_600_000);
+    expect(await world.run('expire-checkouts')).toMatchObject({ expired: 2, failed: 250 });
+    const { body } = await healthy.caller.get(`/v1/checkout/sessions/${healthy.session.id}`);
+    expect(body.checkout_status).toBe('expired');
+  });
 });

@@ -2,12 +2,12 @@ import type { Job, JobReport, JobRun } from '../../jobs/job.ts';
 import { runJob } from '../../jobs/run-job.ts';
 import type { TestApi } from './api.ts';
 
-/** A run of a job at a time, in real time and without a lease, for jobs that hold none. */
+/** A run of a job at a time, in real time, for jobs that hold no lease in their transactions. */
 export const jobRunAt = (at: string): JobRun => ({
   at,
   test_clock_id: null,
   signal: new AbortController().signal,
-  lease: null as never,
+  lease: { name: 'test', generation: '0' },
   fail: () => {},
 });
 

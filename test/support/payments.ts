@@ -1,10 +1,10 @@
-import type { TestApi } from './api.ts';
+import type { TestApi, TestCaller } from './api.ts';
 import { catalogOf } from './catalog.ts';
 
 let counter = 0;
 
 /** A customer with one issued invoice of a subscription. */
-export async function invoiceDue(api: TestApi, amount: string, more: object = {}) {
+export async function invoiceDue(api: TestCaller, amount: string, more: object = {}) {
   const catalog = catalogOf(api);
   const plan = await catalog.plan();
   await catalog.fixed(plan, amount, { display_name: 'Base' });

@@ -128,11 +128,13 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
 
   function session(body: Fields): Fields {
     if (!body['success_url']) refuse('Missing required param: success_url.');
+    const total = Number(body['line_items[0][price_data][unit_amount]']);
+    if (total < 50) refuse("The Checkout Session's total amount must be at least $0.50 usd.");
     const made = id('cs_test');
     return keep({
       id: made,
       object: 'checkout.session',
-      amount_total: Number(body['line_items[0][price_data][unit_amount]']),
+      amount_total: total,
       currency: body['line_items[0][price_data][currency]'],
       client_reference_id: body['client_reference_id'] ?? null,
       livemode: false,
@@ -171,6 +173,7 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
     const call = `${verb} ${kind}${one === undefined || one === 'search' ? '' : '/:id'}${act === undefined ? '' : `/${act}`}${one === 'search' ? '/search' : ''}`;
     switch (call) {
       case 'POST customers':
+        if (body['email']?.endsWith('.invalid')) refuse(`Invalid email address: ${body['email']}`);
         return keep({ id: id('cus'), object: 'customer', ...body });
       case 'POST payment_intents':
         return intent(body);

@@ -30,8 +30,19 @@ export async function openGateway(
   scope: Scope,
   connectionId: string,
 ): Promise<OpenGateway> {
+  const open = await findGateway(deps, scope, connectionId);
+  if (open === null) throw notFound('Gateway', connectionId);
+  return open;
+}
+
+/** The same; null if the connection is gone, so that nothing can be asked any more. */
+export async function findGateway(
+  deps: Pick<BillingDeps, 'pool' | 'ids' | 'secretBox' | 'settings'>,
+  scope: Scope,
+  connectionId: string,
+): Promise<OpenGateway | null> {
   const row = await findSealedConnection(deps.pool, scope, connectionId);
-  if (row === null || !isAdapted(row.provider_type)) throw notFound('Gateway', connectionId);
+  if (row === null || !isAdapted(row.provider_type)) return null;
   if (row.provider_type === 'test') await assertTestGateway(deps.pool, deps, scope);
   const secrets = secretsOf(deps, scope, row);
   const gateway =

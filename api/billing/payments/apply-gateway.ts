@@ -83,7 +83,12 @@ export async function applyGatewayPayment(
     state.error !== payment.error_message ||
     !payment.gateway_payment_id;
   if (isNews && to !== 'PENDING') await noteAttempt(tx, deps, caller, payment, to, state);
-  if (!isNews) return { payment, refunds: [], mismatch: null };
+  if (!isNews) {
+    // The time of the question is all that is new: it decides when to ask again (money 8.2.4, 11.20).
+    const { last_synced_at } = known;
+    const same = await updatePayment(tx, caller.scope, payment.id, { last_synced_at });
+    return { payment: same, refunds: [], mismatch: null };
+  }
   const moved = await movePaymentTo(tx, deps, caller, found, to, {
     ...known,
     error_message: state.error,
@@ -141,15 +146,20 @@ function mismatchOf(
   return null;
 }
 
-/** A declined attempt does not end a payment link: the customer may pay it again (money 8.3.6). */
-function statusOf(payment: PaymentRecord, { state }: GatewayPayment): PaymentStatus {
-  switch (state) {
+/**
+ * A declined attempt does not end a payment link: the customer may pay it again (money 8.3.6). A link that the gateway
+ * refused to make has no page to pay on.
+ */
+function statusOf(payment: PaymentRecord, state: GatewayPayment): PaymentStatus {
+  switch (state.state) {
     case 'succeeded':
       return 'SUCCEEDED';
     case 'processing':
       return 'PROCESSING';
     case 'failed':
-      return payment.payment_method_type === 'PAYMENT_LINK' ? 'PENDING' : 'FAILED';
+      return payment.payment_method_type === 'PAYMENT_LINK' && state.gateway_payment_id !== null
+        ? 'PENDING'
+        : 'FAILED';
     case 'cancelled':
       return 'FAILED';
     case 'pending':

@@ -8,7 +8,8 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { assertPurchaseOpen } from '../computing/complete-purchase.ts';
 import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
-import { openGateway } from '../gateways/open-gateway.ts';
+import { findGateway, gatewayUnavailable } from '../gateways/open-gateway.ts';
+import { GatewayUnavailable } from '../../../platform/gateways/gateway.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
 import { reserveAttempt, syncPayment } from './dispatch-payment.ts';
 import { attemptsOf, getPayment, updatePayment } from '../records/payment-repository.ts';
@@ -138,7 +139,8 @@ function inProgress(): BillingError {
 
 /**
  * Cancels a payment at its gateway before it is deleted. If the customer has paid in the meantime, the
- * payment settles instead (money 8.3.7).
+ * payment settles instead (money 8.3.7). 503 if the gateway does not answer. A gateway whose connection is gone
+ * cannot be asked: the payment is closed here only.
  */
 export async function cancelAtGateway(
   deps: BillingDeps,
@@ -151,8 +153,17 @@ export async function cancelAtGateway(
   await syncPayment(deps, caller, id);
   const { gateway_payment_id } = await getPayment(deps.pool, caller.scope, id);
   if (gateway_payment_id === null) return;
-  const open = await openGateway(deps, caller.scope, payment.connection_id);
-  const state = await open.gateway.cancelPayment(gateway_payment_id);
+  const open = await findGateway(deps, caller.scope, payment.connection_id);
+  if (open === null) return;
+  const state = await answered(() => open.gateway.cancelPayment(gateway_payment_id));
   if (state.state !== 'succeeded') return;
   await deps.pool.begin((tx) => applyGatewayPayment(tx, deps, caller, open, id, state));
+}
+
+async function answered<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await request();
+  } catch (error) {
+    throw error instanceof GatewayUnavailable ? gatewayUnavailable() : error;
+  }
 }

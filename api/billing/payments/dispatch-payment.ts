@@ -1,10 +1,17 @@
-import { GatewayUnavailable, type GatewayPayment } from '../../../platform/gateways/gateway.ts';
+import { BillingError } from '../../../domain/errors.ts';
+import {
+  GatewayUnavailable,
+  refusedPayment,
+  type GatewayPayer,
+  type GatewayPayment,
+  type PaymentGateway,
+} from '../../../platform/gateways/gateway.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import { type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { openGateway, payerAt, type OpenGateway } from '../gateways/open-gateway.ts';
+import { findGateway, payerAt, type OpenGateway } from '../gateways/open-gateway.ts';
 import { paysCheckout } from '../records/checkout-repository.ts';
 import { findCollections } from '../records/collection-repository.ts';
 import { findPaymentMethod } from '../records/payment-method-repository.ts';
@@ -39,7 +46,8 @@ export async function reserveAttempt(
  * Sends a stored payment to its gateway, or reads its state if it was sent before. If the answer to an
  * earlier request was lost, the token finds the payment; if the request never arrived, it is sent again with
  * the same token. A voided payment is closed at its gateway; if money has arrived there, it is booked (money
- * 8.4.8). If the gateway does not answer, the payment does not change and the job retries. Returns the payment.
+ * 8.4.8). If the gateway does not answer, or its connection is gone, the payment does not change and the job
+ * retries. Returns the payment.
  */
 export async function syncPayment(
   deps: BillingDeps,
@@ -49,26 +57,30 @@ export async function syncPayment(
   const payment = await getPayment(deps.pool, caller.scope, id);
   if (payment.connection_id === null || !(isInFlight(payment) || isGivenUp(payment)))
     return payment;
-  const open = await openGateway(deps, caller.scope, payment.connection_id);
   const noteAsked = () =>
     deps.pool.begin((tx) => {
       const change = changed(deps, caller);
       return updatePayment(tx, caller.scope, id, { last_synced_at: change.updated_at, ...change });
     });
   try {
+    const open = await findGateway(deps, caller.scope, payment.connection_id);
+    if (open === null) return await noteAsked();
+    const wasSent = isGivenUp(payment) || payment.gateway_payment_id !== null;
     const state = isGivenUp(payment)
       ? await closedState(deps, caller, open, payment)
       : await stateOf(deps, caller, open, payment);
     failpoint('api.sync_payment.after_answer');
-    if (state === null) return isGivenUp(payment) ? await noteAsked() : payment;
+    // A payment that was only recorded is nothing to ask about.
+    if (state === null) return wasSent ? await noteAsked() : payment;
     const { payment: after, refunds } = await deps.pool.begin((tx) =>
       applyGatewayPayment(tx, deps, caller, open, id, state),
     );
     await dispatchRefunds(deps, caller, refunds);
     return after;
   } catch (error) {
+    const asked = await noteAsked();
     if (!(error instanceof GatewayUnavailable)) throw error;
-    return await noteAsked();
+    return asked;
   }
 }
 
@@ -109,13 +121,14 @@ async function stateOf(
   const isAskedBefore = payment.last_synced_at !== null;
   const earlier = isAskedBefore ? await gateway.findPaymentByToken(token) : null;
   if (earlier !== null) return earlier;
+  const sent = { reference: payment.id, amount: payment.amount, currency: payment.currency };
+  const payer = await payerOrRefusal(deps, caller, gateway, payment.customer_id);
+  if (typeof payer === 'string') return refusedPayment(gateway, sent, payer);
   const request = {
+    ...sent,
     token,
-    reference: payment.id,
-    amount: payment.amount,
-    currency: payment.currency,
     method: await gatewayMethodOf(deps.pool, scope, payment),
-    payer: await payerAt(deps, caller, gateway, payment.customer_id),
+    payer,
     is_off_session: await isAutomatic(deps.pool, scope, payment),
     saves_method: payment.save_card_and_make_default,
     collects_tax_id: payment.gateway_metadata['tax_id_collection_enabled'] === 'true',
@@ -125,6 +138,21 @@ async function stateOf(
   return payment.payment_method_type === 'PAYMENT_LINK'
     ? await gateway.createLink(request)
     : await gateway.charge(request);
+}
+
+/** The customer as the gateway knows them, or why it refuses them. */
+async function payerOrRefusal(
+  deps: BillingDeps,
+  caller: Caller,
+  gateway: PaymentGateway,
+  customerId: string,
+): Promise<GatewayPayer | string> {
+  try {
+    return await payerAt(deps, caller, gateway, customerId);
+  } catch (error) {
+    if (!(error instanceof BillingError && error.kind === 'invalid')) throw error;
+    return error.message;
+  }
 }
 
 /** Whether we charge without the customer being there (money 8.6, 11.22). */

@@ -43,17 +43,29 @@ const askAgainAfterLastSync = (db: Db): Fragment => {
   return db`${last} + greatest(interval '30 seconds', least(${last} - ${since}, interval '1 day'))`;
 };
 
-/** Payments whose gateway is asked again, oldest first. */
-export async function paymentsToReconcile(
-  db: Db,
-  due: Timeline,
-  limit: number,
-): Promise<(Scope & { readonly id: string })[]> {
-  return await db<(Scope & { id: string })[]>`
-    select p.id, p.tenant_id, p.environment_id from payments p
+/** Environments with payments whose gateway is asked again. Spans tenants: for the job only. */
+export async function scopesWithUnansweredPayments(db: Db, due: Timeline): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct p.tenant_id, p.environment_id from payments p
      where ${isUnanswered(db)} and ${askAgainAfterLastSync(db)} < ${due.at}
        and ${livesBy(db, due, db`p.customer_id`)}
-     order by p.created_at limit ${limit}`;
+     order by 1, 2`;
+}
+
+/** A page of the environment's payments whose gateway is asked again, with ids greater than `after`. */
+export async function paymentsToReconcile(
+  db: Db,
+  scope: Scope,
+  page: { readonly due: Timeline; readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const { due, after, limit } = page;
+  const rows = await db<{ id: string }[]>`
+    select p.id from payments p
+     where ${inScope(db, scope, 'p')} and ${isUnanswered(db)}
+       and ${askAgainAfterLastSync(db)} < ${due.at} and p.id > ${after}
+       and ${livesBy(db, due, db`p.customer_id`)}
+     order by p.id limit ${limit}`;
+  return rows.map(({ id }) => id);
 }
 
 /** When gateways are asked again about payments of the clock's customers. */

@@ -63,17 +63,35 @@ export async function findCheckoutOfLink(db: Db, id: string): Promise<CheckoutRe
   return row ?? null;
 }
 
-/** Sessions that are over by `at` and not ended yet, oldest first. */
-export async function checkoutsToExpire(
-  db: Db,
-  due: Timeline,
-  limit: number,
-): Promise<(Scope & { readonly id: string })[]> {
-  return await db<(Scope & { id: string })[]>`
-    select id, tenant_id, environment_id from checkout_sessions
+/** Environments with sessions that are over by `at` and not ended yet. Spans tenants: for the job only. */
+export async function scopesWithCheckoutsToExpire(db: Db, due: Timeline): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id from checkout_sessions
      where expires_at <= ${due.at} and checkout_status in ('initiated', 'pending')
        and ${livesBy(db, due, db`checkout_sessions.customer_id`)}
-     order by expires_at limit ${limit}`;
+     order by 1, 2`;
+}
+
+/** A position in the order of sessions that are over: the next page begins after it. */
+export interface ExpiryCursor {
+  readonly expires_at: string;
+  readonly id: string;
+}
+
+/** A page of the environment's sessions that are over and not ended yet, oldest first. */
+export async function checkoutsToExpire(
+  db: Db,
+  scope: Scope,
+  page: { readonly due: Timeline; readonly after: ExpiryCursor | null; readonly limit: number },
+): Promise<ExpiryCursor[]> {
+  const { due, after, limit } = page;
+  return await db<ExpiryCursor[]>`
+    select id, expires_at from checkout_sessions
+     where ${inScope(db, scope)}
+       and expires_at <= ${due.at} and checkout_status in ('initiated', 'pending')
+       and ${livesBy(db, due, db`checkout_sessions.customer_id`)}
+       ${after === null ? db`` : db`and (expires_at, id) > (${after.expires_at}, ${after.id})`}
+     order by expires_at, id limit ${limit}`;
 }
 
 /** When checkout sessions of the clock's customers expire. */

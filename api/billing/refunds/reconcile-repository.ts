@@ -16,17 +16,29 @@ import type { BillingDeps } from '../../deps.ts';
 const askAgainAfterLastChange = (db: Db): Fragment => db`
   r.updated_at + greatest(interval '30 seconds', least(r.updated_at - r.created_at, interval '1 day'))`;
 
-/** Refunds whose gateway is asked again, oldest first. */
-export async function refundsToReconcile(
-  db: Db,
-  due: Timeline,
-  limit: number,
-): Promise<(Scope & { readonly id: string })[]> {
-  return await db<(Scope & { id: string })[]>`
-    select r.id, r.tenant_id, r.environment_id from refunds r
+/** Environments with refunds whose gateway is asked again. Spans tenants: for the job only. */
+export async function scopesWithUnansweredRefunds(db: Db, due: Timeline): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct r.tenant_id, r.environment_id from refunds r
      where r.refund_status in ('PENDING', 'PROCESSING') and ${askAgainAfterLastChange(db)} < ${due.at}
        and ${livesBy(db, due, db`r.customer_id`)}
-     order by r.created_at limit ${limit}`;
+     order by 1, 2`;
+}
+
+/** A page of the environment's refunds whose gateway is asked again, with ids greater than `after`. */
+export async function refundsToReconcile(
+  db: Db,
+  scope: Scope,
+  page: { readonly due: Timeline; readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const { due, after, limit } = page;
+  const rows = await db<{ id: string }[]>`
+    select r.id from refunds r
+     where ${inScope(db, scope, 'r')} and r.refund_status in ('PENDING', 'PROCESSING')
+       and ${askAgainAfterLastChange(db)} < ${due.at} and r.id > ${after}
+       and ${livesBy(db, due, db`r.customer_id`)}
+     order by r.id limit ${limit}`;
+  return rows.map(({ id }) => id);
 }
 
 /** When gateways are asked again about open refunds of the clock's customers. */

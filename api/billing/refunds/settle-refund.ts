@@ -9,7 +9,7 @@ import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
-import { openGateway } from '../gateways/open-gateway.ts';
+import { findGateway } from '../gateways/open-gateway.ts';
 import { getPayment, lockPayment } from '../records/payment-repository.ts';
 import { getRefund, refundsOfPayments, updateRefund } from '../records/refund-repository.ts';
 import { refundEvent } from './refund-notification.ts';
@@ -17,7 +17,8 @@ import { movePaymentByRefunds } from './return-money.ts';
 
 /**
  * Sends a stored refund to its gateway, or reads its state if it was sent before (money 9.3). If the outcome
- * is unknown, the refund does not change and the job retries with the same token. Returns the refund.
+ * is unknown, or the connection is gone, the refund does not change and the job retries with the same token.
+ * Returns the refund.
  */
 export async function dispatchRefund(
   deps: BillingDeps,
@@ -29,7 +30,9 @@ export async function dispatchRefund(
   const payment = await getPayment(deps.pool, caller.scope, refund.payment_id);
   if (!isOpen || payment.connection_id === null || payment.gateway_payment_id === null)
     return refund;
-  const { gateway } = await openGateway(deps, caller.scope, payment.connection_id);
+  const open = await findGateway(deps, caller.scope, payment.connection_id);
+  if (open === null) return refund;
+  const { gateway } = open;
   try {
     const state =
       refund.gateway_refund_id === null

@@ -2,6 +2,7 @@ import { expireCheckouts } from '../../../jobs/expire-checkouts.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf } from '../../support/catalog.ts';
 import { checkout, checkoutKinds, planFor } from '../../support/checkout-kinds.ts';
+import { jobRunAt } from '../../support/job-run.ts';
 import { eventsOf } from '../../support/payments.ts';
 
 let api: TestApi;
@@ -145,8 +146,7 @@ test('the job ends a session: a draft subscription goes with its parts, its coup
   const first = await catalogOf(api).subscribe(customer, plan, more);
   expect(first.checkout_session.payment.amount).toBe('27');
   const at = new Date(api.clock.now() + 1_801_000).toISOString();
-  const signal = new AbortController().signal;
-  const report = await expireCheckouts.run(api.deps, { at, signal, lease: null as never });
+  const report = await expireCheckouts.run(api.deps, jobRunAt(at));
   expect(report['failed']).toBe(0);
   expect(await sessionOf(first.checkout_session)).toMatchObject({
     checkout_status: 'expired',

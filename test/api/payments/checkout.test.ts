@@ -59,6 +59,12 @@ describe('checkout of an invoice', () => {
     expect(await read(body)).toMatchObject({ checkout_status: 'completed' });
   });
 
+  test('an open session is not stale while its gateway answers (money 11.20)', async () => {
+    const { body } = await open(await invoiceDue(api, '40'));
+    api.clock.advance(90_000);
+    expect(await read(body)).toMatchObject({ stale: false, next_poll_after_ms: 5_000 });
+  });
+
   test('one active session per invoice; the same key is the same session', async () => {
     const due = await invoiceDue(api, '40');
     const both = await Promise.all([open(due), open(due)]);

@@ -2,6 +2,7 @@ import { reconcilePayments } from '../../../jobs/reconcile-payments.ts';
 import { dispatchRefund } from '../../../api/billing/refunds/settle-refund.ts';
 import { fromStripeAmount, toStripeAmount } from '../../../platform/gateways/stripe-amount.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
+import { jobRunAt } from '../../support/job-run.ts';
 import { invoiceDue, payOffline } from '../../support/payments.ts';
 import { startStripeServer, type StripeServer } from '../../support/stripe-server.ts';
 
@@ -40,6 +41,14 @@ const link = (invoice: { id: string }, amount: string, more: object = {}) =>
     success_url: 'https://shop.example/thanks',
     ...more,
   });
+const sessionFor = ({ customer, invoice }: any) =>
+  api.post('/v1/checkout/sessions', {
+    customer_external_id: customer.external_id,
+    action: 'pay_invoice',
+    payment_provider: 'stripe',
+    configuration: { pay_invoice_params: { invoice_id: invoice.id } },
+    success_url: 'https://shop.example/thanks',
+  });
 const read = async (payment: { id: string }) => (await api.get(`/v1/payments/${payment.id}`)).body;
 const intentsOf = (payment: { id: string }) =>
   [...stripe.objects.values()].filter((object) => object['metadata']?.payment_id === payment.id);
@@ -65,8 +74,7 @@ async function send(
 }
 async function reconcile() {
   const at = new Date(api.clock.now() + 3_600_000).toISOString();
-  const run = { at, signal: new AbortController().signal, lease: null as never };
-  return await reconcilePayments.run(api.deps, run);
+  return await reconcilePayments.run(api.deps, jobRunAt(at));
 }
 
 describe('cards', () => {
@@ -223,6 +231,76 @@ describe('links', () => {
     expect((await api.delete(`/v1/payments/${body.id}`)).status).toBe(200);
     expect(stripe.objects.get(body.gateway_payment_id)).toMatchObject({ status: 'expired' });
   });
+});
+
+describe('a page that Stripe refuses', () => {
+  const REASON = /must be at least \$0.50/;
+
+  test('the link fails with the reason, and is not in the way of another payment', async () => {
+    const { invoice } = await invoiceDue(api, '0.3');
+    const { status, body } = await link(invoice, '0.3');
+    expect([status, body.payment_status]).toEqual([201, 'FAILED']);
+    expect(body.error_message).toMatch(REASON);
+    expect((await payOffline(api, invoice, '0.3')).status).toBe(201);
+  });
+
+  test('the checkout session fails with it (money 8.3.6)', async () => {
+    const { status, body } = await sessionFor(await invoiceDue(api, '0.3'));
+    expect([status, body.checkout_status, body.terminal]).toEqual([201, 'failed', true]);
+    expect(body.failure_reason).toMatch(REASON);
+  });
+});
+
+describe('while Stripe does not answer', () => {
+  const useKey = (secret_key: string) =>
+    api.put(`/v1/connections/${connection.id}`, {
+      encrypted_secret_data: { secret_key, webhook_secret: SECRET },
+    });
+  beforeEach(() => useKey('sk_test_rolled'));
+  afterEach(() => useKey(KEY));
+  /** A session whose page exists. */
+  async function opened() {
+    await useKey(KEY);
+    const { body } = await sessionFor(await invoiceDue(api, '40'));
+    await useKey('sk_test_rolled');
+    return body;
+  }
+
+  test('a session that is over is answered as it is, and is stale', async () => {
+    const session = await opened();
+    api.clock.advance(3_600_000);
+    const { status, body } = await api.get(`/v1/checkout/sessions/${session.id}`);
+    expect([status, body.checkout_status]).toEqual([200, 'pending']);
+    await useKey(KEY);
+    const after = await api.get(`/v1/checkout/sessions/${session.id}`);
+    expect(after.body.checkout_status).toBe('expired');
+  });
+
+  test('503: nothing is cancelled or deleted that may have been paid', async () => {
+    const session = await opened();
+    const path = `/v1/checkout/sessions/${session.id}`;
+    const payment = `/v1/payments/${session.checkout_payment_id}`;
+    for (const answer of [
+      await api.post(`${path}/cancel`),
+      await api.delete(path),
+      await api.delete(payment),
+    ])
+      expect([answer.status, answer.body.code]).toEqual([503, 'gateway_unavailable']);
+    expect((await api.get(payment)).body.payment_status).toBe('PENDING');
+  });
+});
+
+test('a customer whom Stripe refuses: the payment fails with the reason, and another one pays', async () => {
+  const { customer, invoice } = await invoiceDue(api, '40');
+  await api.put(`/v1/customers/${customer.id}`, { email: 'ada@example.invalid' });
+  const { status, body } = await card(invoice, '40', 'visa');
+  expect([status, body.payment_status]).toEqual([201, 'FAILED']);
+  expect(body.error_message).toMatch(/Invalid email address: ada@example.invalid/);
+  const method = { gateway_method_id: 'pm_card_visa' };
+  const saved = await api.post(`/v1/customers/${customer.id}/payment-methods`, method);
+  expect([saved.status, saved.body.message]).toEqual([400, expect.stringMatching(/Invalid email/)]);
+  await api.put(`/v1/customers/${customer.id}`, { email: 'ada@example.com' });
+  expect((await card(invoice, '40', 'visa')).body.payment_status).toBe('SUCCEEDED');
 });
 
 describe('saved methods and customers', () => {
