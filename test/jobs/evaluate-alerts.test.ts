@@ -315,12 +315,13 @@ describe('granted usage (money 7.12)', () => {
   });
 });
 
-test('a used-up window of a quota is announced once, and the next window again (money 7.12)', async () => {
+/** A customer with a quota of 100 for each 5 hours of usage. */
+async function quotaByHours() {
   const meter = await catalog.meter();
   const { body: feature } = await api.post('/v1/features', {
     ...{
       name: 'Calls by the hour',
-      lookup_key: 'calls-by-hour',
+      lookup_key: `calls-by-hour-${meter.id}`,
       type: 'metered',
       meter_id: meter.id,
     },
@@ -336,6 +337,34 @@ test('a used-up window of a quota is announced once, and the next window again (
   const subscription = await catalog.subscribe(customer, plan, { start_date: NOVEMBER });
   expect(entitlement).toMatchObject({ grant_quota: '100' });
   const announced = () => eventsOf(entitlement.id, 'entitlement.grant.%');
+  return { meter, entitlement, customer, subscription, announced };
+}
+
+test('late usage that moves the begin of a used-up window does not announce it again (money 7.12)', async () => {
+  const { meter, customer, entitlement, announced } = await quotaByHours();
+  await put('entitlement_alert_config', { alert_enabled: true });
+  const used = async (quantity: string, at: string) => {
+    await use({ customer }, meter, quantity, `2026-11-21T${at}:00.000Z`);
+    await evaluate();
+  };
+  await used('100', '08:00');
+  expect(await announced()).toHaveLength(1);
+  // 07:30 to 12:30 instead of 08:00 to 13:00.
+  await used('5', '07:30');
+  expect(await announced()).toHaveLength(1);
+  // The next window, from 12:40, is another one.
+  api.clock.set('2026-11-21T13:00:00.000Z');
+  await used('100', '12:40');
+  expect(await announced()).toHaveLength(2);
+  const { body } = await api.post('/v1/alerts/search', { entity_id: entitlement.id });
+  const states = body.items.filter((row: any) => row.alert_type === 'entitlement_grant_exhausted');
+  expect(states).toHaveLength(2);
+  api.clock.set('2026-11-21T12:00:00.000Z');
+  await put('entitlement_alert_config', { alert_enabled: false });
+});
+
+test('a used-up window of a quota is announced once, and the next window again (money 7.12)', async () => {
+  const { meter, entitlement, customer, subscription, announced } = await quotaByHours();
   await put('entitlement_alert_config', { alert_enabled: true });
   await use({ customer }, meter, '99', '2026-11-21T10:00:00.000Z');
   await evaluate();

@@ -32,6 +32,7 @@ import {
 import {
   insertAlertLog,
   lastAlertStates,
+  loggedPeriodsOf,
   type AlertStream,
 } from '../records/alert-log-repository.ts';
 import { grantingSubscriptions } from './repository.ts';
@@ -44,6 +45,7 @@ export interface MeasuredGrant {
   readonly entitlement_id: string;
   readonly subscription_id: string;
   readonly window_start: string;
+  readonly window_end: string;
   readonly usage: Decimal;
   /** The limit of the window; of a quota that of the window itself. */
   readonly usage_limit: Decimal;
@@ -144,10 +146,11 @@ function measured(
     const since = isoText(epochMs(at) - LATE_MS);
     return measureQuotas(quotas, rows, at)
       .windows.filter(({ start, end }) => start <= at && end > since)
-      .map(({ entitlement_id, start, quota, used }) => ({
+      .map(({ entitlement_id, start, end, quota, used }) => ({
         ...{ customer_id, entitlement, entitlement_id, usage: used, usage_limit: quota },
         subscription_id: quotas.subscription_id,
         window_start: start,
+        window_end: end,
       }));
   }
   const first = entitlement.sources[0]!;
@@ -158,6 +161,7 @@ function measured(
       entitlement_id: first.entitlement.id,
       subscription_id: first.subscription_id,
       window_start: query.start,
+      window_end: query.end,
       usage: rows.reduce((total, row) => total.plus(row.quantity), ZERO),
       usage_limit: entitlement.usage_limit!,
     },
@@ -176,14 +180,15 @@ export async function writeGrantAlerts(
   at: string,
 ): Promise<number> {
   const { scope } = caller;
+  const logged = await knownWindows(tx, scope, measured);
   const last = await lastAlertStates(
     tx,
     scope,
-    measured.map(({ entitlement_id }) => entitlement_id),
-    measured.map(({ window_start }) => window_start),
+    logged.map(({ entitlement_id }) => entitlement_id),
+    logged.map(({ window_start }) => window_start),
   );
   let count = 0;
-  for (const grant of measured) {
+  for (const grant of logged) {
     const stream = {
       entity_type: 'entitlement_grant',
       entity_id: grant.entitlement_id,
@@ -218,6 +223,35 @@ export async function writeGrantAlerts(
     }
   }
   return count;
+}
+
+/**
+ * The same windows under the begin that the log has for them. Late usage opens a window earlier than it was measured
+ * before: it is still that window (money 7.12).
+ */
+async function knownWindows(
+  tx: Transaction,
+  scope: Scope,
+  measured: readonly MeasuredGrant[],
+): Promise<MeasuredGrant[]> {
+  if (measured.length === 0) return [];
+  const starts = measured.map(({ window_start }) => window_start).sort();
+  const ends = measured.map(({ window_end }) => window_end).sort();
+  const ids = measured.map(({ entitlement_id }) => entitlement_id);
+  const within = { from: starts[0]!, until: ends.at(-1)! };
+  const known = await loggedPeriodsOf(tx, scope, ids, within);
+  return measured.map((grant) => {
+    const { entitlement_id, subscription_id, window_start, window_end } = grant;
+    const same = known.find(
+      ({ entity_id, parent_entity_id, period_start }) =>
+        entity_id === entitlement_id &&
+        parent_entity_id === subscription_id &&
+        period_start !== null &&
+        window_start <= period_start &&
+        period_start < window_end,
+    );
+    return same === undefined ? grant : { ...grant, window_start: same.period_start! };
+  });
 }
 
 async function announce(

@@ -70,6 +70,20 @@ export async function lastAlertStates(
   return (stream) => states.get(streamKey(stream)) ?? null;
 }
 
+/** When the logged periods of these entities begin, in order, from an instant to another one. */
+export async function loggedPeriodsOf(
+  db: Db,
+  scope: Scope,
+  entityIds: readonly string[],
+  { from, until }: { readonly from: string; readonly until: string },
+): Promise<Pick<AlertStream, 'entity_id' | 'parent_entity_id' | 'period_start'>[]> {
+  return await db<Pick<AlertStream, 'entity_id' | 'parent_entity_id' | 'period_start'>[]>`
+    select distinct entity_id, parent_entity_id, period_start from alert_logs
+     where ${inScope(db, scope)} and entity_id = any(${[...new Set(entityIds)]})
+       and period_start >= ${from} and period_start < ${until}
+     order by period_start`;
+}
+
 /** Last state of the alerts of one type on a wallet; null if none was logged. */
 export async function findLastWalletAlertState(
   db: Db,
