@@ -52,11 +52,12 @@ export const CouponChangeParams = z
   .meta({ id: 'CouponChangeParams' });
 export type CouponChangeParams = z.output<typeof CouponChangeParams>;
 
-/** `add` takes the rate, `remove` and `reprioritize` the association. */
+/** `add` takes the rate by id or code, `remove` and `reprioritize` the association. */
 export const TaxChangeParams = z
   .object({
     action: z.enum(['add', 'remove', 'reprioritize']),
     tax_rate_id: id.nullish(),
+    tax_rate_code: name().nullish(),
     tax_association_id: id.nullish(),
     /** Default for `add`: 100. Required for `reprioritize`. */
     priority: integer.min(0).nullish(),

@@ -243,6 +243,8 @@ function fieldsOf(config: LineCommitment, path: string): CommitmentFields {
       throw invalidField(`${path}.${second}`, `differs from ${first}, which is the same field`);
     return left ?? right;
   };
+  if (Object.values(config).every((value) => value == null))
+    throw invalidField(path, 'needs commitment_amount or commitment_quantity');
   return {
     commitment_amount: config.commitment_amount ?? null,
     commitment_quantity: config.commitment_quantity ?? null,

@@ -1,3 +1,4 @@
+import { invalidField } from '../../../domain/errors.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
 import type { TaxRate } from '../../../schemas/tax.ts';
@@ -10,6 +11,7 @@ import { below } from '../../conventions/bulk-error.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { newTaxAssociation } from '../../catalog/taxes/associate-tax-rate.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { settlementOf } from '../computing/settlement-currency.ts';
 import type { NewSubscription } from '../records/subscription-repository.ts';
 
 export interface NewTaxOverride {
@@ -31,7 +33,15 @@ export async function newTaxOverrides(
 ): Promise<NewTaxOverride[]> {
   if (customer.tax_treatment === 'exempt') return [];
   const overrides: NewTaxOverride[] = [];
+  const settlement = await settlementOf(tx, caller.scope, draft.currency);
+  const currency = settlement?.currency ?? draft.currency;
   for (const [index, override] of (tax_rate_overrides ?? []).entries()) {
+    // A rate in another currency taxes no invoice of the subscription.
+    if (override.currency !== currency)
+      throw invalidField(
+        `tax_rate_overrides[${index}].currency`,
+        `the invoices are in ${currency}`,
+      );
     const body = { ...override, start_date: draft.start_date };
     const owner = { type: 'subscription', id: draft.id } as const;
     overrides.push(

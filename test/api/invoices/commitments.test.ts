@@ -325,6 +325,7 @@ describe('commitments of line items', () => {
       ${'both kinds'}               | ${'x'} | ${{ commitment_amount: '1', commitment_quantity: '1' }}                        | ${'commitment_quantity'}
       ${'a type against the value'} | ${'x'} | ${{ commitment_amount: '1', commitment_type: 'quantity' }}                     | ${'commitment_type'}
       ${'no value'}                 | ${'x'} | ${{ enable_true_up: true }}                                                    | ${'commitment_amount'}
+      ${'nothing'}                  | ${'x'} | ${{}}                                                                          | ${''}
       ${'below zero'}               | ${'x'} | ${{ commitment_amount: '-1' }}                                                 | ${'commitment_amount'}
       ${'a factor below 1'}         | ${'x'} | ${{ commitment_amount: '1', overage_factor: '0.99' }}                          | ${'overage_factor'}
       ${'a factor of nothing'}      | ${'x'} | ${{ commitment_amount: '1', overage_factor: 0 }}                               | ${'overage_factor'}

@@ -196,6 +196,25 @@ describe('an invoice of a subscription in a custom currency (money 12.5)', () =>
     expect(opening).toMatchObject({ total: '96', currency: 'usd' });
   });
 
+  test('a tax that is added later is in the currency of the invoices', async () => {
+    const { body: rate } = await world.api.post('/v1/taxes/rates', {
+      name: 'vat',
+      code: `vat-later-${Date.now()}`,
+      tax_rate_type: 'percentage',
+      percentage_value: '20',
+    });
+    const { subscription } = await subscribed();
+    const added = await world.api.post(`/v1/subscriptions/${subscription.id}/modify/execute`, {
+      type: 'tax',
+      tax_params: { action: 'add', tax_rate_id: rate.id },
+    });
+    expect(added.status).toBe(200);
+    const shown = await world.api.post('/v1/invoices/preview', {
+      subscription_id: subscription.id,
+    });
+    expect(shown.body).toMatchObject({ currency: 'usd', subtotal: '100', total_tax: '20' });
+  });
+
   test('a plan may also have prices in the fiat currency; another custom currency is left out', async () => {
     const { catalog } = world;
     const plan = await catalog.plan('Mixed');

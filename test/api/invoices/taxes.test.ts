@@ -227,6 +227,20 @@ test('taxes and discounts of a closed period stay; /recalculate takes the presen
   expect(figures(again.body)).toMatchObject({ total: '80', taxes: [] });
 });
 
+test('an override in a currency that the invoices are not in is refused: it would tax nothing', async () => {
+  const made = await customerWithPlan();
+  const named = { tax_rate_code: await rate('20'), auto_apply: true };
+  const { status, body } = await world.api.post('/v1/subscriptions', {
+    ...{ customer_id: made.customer.id, plan_id: made.plan.id, currency: 'usd' },
+    ...{ billing_period: 'MONTHLY', start_date: MARCH },
+    tax_rate_overrides: [
+      { ...named, currency: 'USD' },
+      { ...named, currency: 'eur' },
+    ],
+  });
+  expect([status, body.details[0].path]).toEqual([400, 'tax_rate_overrides[1].currency']);
+});
+
 test('an unknown code in tax_rate_overrides is refused by its index, and nothing is made', async () => {
   const made = await customerWithPlan();
   const answer = await world.api.post('/v1/subscriptions', {

@@ -346,6 +346,44 @@ describe('coupon and tax', () => {
     expect((await associations()).map((each: any) => each.end_date).sort()).toEqual([soon, null]);
   });
 
+  test('a tax is added by the code of its rate too; the two must name one rate', async () => {
+    const terms = { percentage_value: '20', tax_rate_type: 'percentage' };
+    const made = (code: string) =>
+      world.api.post('/v1/taxes/rates', { ...terms, name: code, code: `${code}-by-code` });
+    const [{ body: vat }, { body: gst }] = [await made('vat'), await made('gst')];
+    const { subscription } = await subscribed();
+    const add = (named: object) =>
+      modify(subscription, 'execute', { type: 'tax', tax_params: { action: 'add', ...named } });
+    const both = await add({ tax_rate_id: gst.id, tax_rate_code: vat.code });
+    expect([both.status, both.body.details[0].path]).toEqual([400, 'tax_params.tax_rate_code']);
+    const unknown = await add({ tax_rate_code: 'none-by-code' });
+    expect([unknown.status, unknown.body.details[0].path]).toEqual([
+      400,
+      'tax_params.tax_rate_code',
+    ]);
+    expect((await add({ tax_rate_code: vat.code })).status).toBe(200);
+    expect((await add({ tax_rate_id: gst.id, tax_rate_code: gst.code })).status).toBe(200);
+    expect(await shownInvoice(subscription)).toMatchObject({ subtotal: '230', total_tax: '92' });
+  });
+
+  test.each([
+    ['tax', 'remove', 'tax_rate_id', 'taxrate_x'],
+    ['tax', 'remove', 'tax_rate_code', 'vat'],
+    ['tax', 'remove', 'priority', 3],
+    ['tax', 'reprioritize', 'tax_rate_id', 'taxrate_x'],
+    ['tax', 'reprioritize', 'tax_rate_code', 'vat'],
+    ['coupon', 'remove', 'coupon_code', 'TEN'],
+    ['coupon', 'remove', 'subscription_line_item_id', 'subs_line_x'],
+    ['coupon', 'remove', 'start_date', day('2026-04-02')],
+  ])('400 for a %s of %s with %s, which has no effect there', async (type, action, field, sent) => {
+    const { subscription } = await subscribed();
+    const { status, body } = await modify(subscription, 'execute', {
+      type,
+      [`${type}_params`]: { action, [`${type}_association_id`]: 'assoc_x', [field]: sent },
+    });
+    expect([status, body.details[0]?.path]).toEqual([400, `${type}_params.${field}`]);
+  });
+
   test('400 and 404', async () => {
     const { subscription } = await subscribed();
     const coupon = (coupon_params: object) => ({ type: 'coupon', coupon_params });

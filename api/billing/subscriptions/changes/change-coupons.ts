@@ -111,6 +111,8 @@ async function endCoupon(
 ): Promise<void> {
   const id = params.coupon_association_id;
   if (!id) throw invalidField(`${PATH}.coupon_association_id`, 'is required with remove');
+  for (const field of ['coupon_code', 'subscription_line_item_id', 'start_date'] as const)
+    if (params[field] != null) throw invalidField(`${PATH}.${field}`, 'has no effect with remove');
   const attached = await findCouponAssociationsOf(tx, caller.scope, [subscription.id]);
   const association = attached.find((candidate) => candidate.id === id);
   if (association === undefined) throw notFound('Coupon association', id);

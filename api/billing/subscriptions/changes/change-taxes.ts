@@ -3,16 +3,18 @@ import { addedTaxWindow, removedTaxEnd } from '../../../../domain/invoicing/tax-
 import type { Transaction } from '../../../../postgres/client.ts';
 import type { TaxChangeParams } from '../../../../schemas/subscription-modify.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
-import type { TaxAssociation } from '../../../../schemas/tax.ts';
+import type { TaxAssociation, TaxRate } from '../../../../schemas/tax.ts';
 import { newTaxAssociation } from '../../../catalog/taxes/associate-tax-rate.ts';
 import {
   findTaxAssociationsOf,
+  findTaxRateByCode,
   findTaxRates,
   insertTaxAssociation,
   updateTaxAssociationRow,
 } from '../../../catalog/taxes/repository.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
+import { settlementOf } from '../../computing/settlement-currency.ts';
 
 const PATH = 'tax_params';
 /** Priority of a tax without one in the request, as recorded. */
@@ -31,6 +33,7 @@ export async function changeTaxes(
     case 'add':
       return await addTax(tx, deps, caller, subscription, params, at);
     case 'remove': {
+      refuseFields(params, ['tax_rate_id', 'tax_rate_code', 'priority']);
       const association = await taxOf(tx, caller, subscription, params);
       await updateTaxAssociationRow(tx, caller.scope, association.id, {
         end_date: removedTaxEnd(association, params.effective_date ?? null, at),
@@ -39,6 +42,7 @@ export async function changeTaxes(
       return;
     }
     case 'reprioritize': {
+      refuseFields(params, ['tax_rate_id', 'tax_rate_code']);
       const { id } = await taxOf(tx, caller, subscription, params);
       const { priority } = params;
       if (priority === undefined || priority === null)
@@ -59,14 +63,12 @@ async function addTax(
   params: TaxChangeParams,
   at: string,
 ): Promise<void> {
-  if (!params.tax_rate_id) throw invalidField(`${PATH}.tax_rate_id`, 'is required with add');
   if (params.tax_association_id)
     throw invalidField(`${PATH}.tax_association_id`, 'is for an association that exists');
-  const [rate] = await findTaxRates(tx, caller.scope, [params.tax_rate_id]);
-  if (rate === undefined || rate.status !== 'published' || rate.tax_rate_status !== 'ACTIVE')
-    throw invalidField(`${PATH}.tax_rate_id`, `${params.tax_rate_id} is not an active tax rate`);
+  const rate = await rateOf(tx, caller, params);
   const owner = { type: 'subscription', id: subscription.id } as const;
-  const { currency } = subscription;
+  const settlement = await settlementOf(tx, caller.scope, subscription.currency);
+  const currency = settlement?.currency ?? subscription.currency;
   const current = await findTaxAssociationsOf(tx, caller.scope, 'subscription', [owner.id]);
   const asked = { tax_rate_id: rate.id, currency };
   const { start_date } = addedTaxWindow(current, asked, params.effective_date ?? null, at);
@@ -79,6 +81,31 @@ async function addTax(
     start_date,
   });
   await insertTaxAssociation(tx, added.row, rate.code);
+}
+
+/** Fields of "add" would have no effect on an association that exists (api 33). */
+function refuseFields(params: TaxChangeParams, fields: readonly (keyof TaxChangeParams)[]): void {
+  for (const field of fields)
+    if (params[field] != null)
+      throw invalidField(`${PATH}.${field}`, `has no effect with ${params.action}`);
+}
+
+async function rateOf(
+  tx: Transaction,
+  { scope }: Caller,
+  { tax_rate_id: id, tax_rate_code: code }: TaxChangeParams,
+): Promise<TaxRate> {
+  if (!id && !code) throw invalidField(`${PATH}.tax_rate_id`, 'is required with add');
+  const rate = id
+    ? ((await findTaxRates(tx, scope, [id]))[0] ?? null)
+    : await findTaxRateByCode(tx, scope, code!);
+  if (rate === null || rate.status !== 'published' || rate.tax_rate_status !== 'ACTIVE') {
+    const field = id ? 'tax_rate_id' : 'tax_rate_code';
+    throw invalidField(`${PATH}.${field}`, `${id ?? code} is not an active tax rate`);
+  }
+  if (code && rate.code !== code)
+    throw invalidField(`${PATH}.tax_rate_code`, `the code of ${rate.id} is ${rate.code}`);
+  return rate;
 }
 
 async function taxOf(
