@@ -63,6 +63,7 @@ export type AuditLog = z.infer<typeof AuditLog>;
 
 export const AuditLogSearch = searchSchemas({
   fields: { created_at: 'time' },
+  withoutStatus: true,
   filters: (kind) => ({
     entity_type: kind.text(),
     entity_id: kind.text(),

@@ -27,5 +27,6 @@ export type GatewayEventRecord = z.infer<typeof GatewayEventRecord>;
 /** With `invoice_id`: events about all payments of the invoice. */
 export const GatewayEventSearch = searchSchemas({
   fields: { id: 'text', event_id: 'text', kind: 'text', outcome: 'text', created_at: 'time' },
+  withoutStatus: true,
   filters: (kind) => ({ payment_id: kind.text(), invoice_id: kind.text() }),
 });

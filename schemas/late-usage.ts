@@ -62,6 +62,7 @@ export const LateUsageSearch = searchSchemas({
     finalized_at: 'time',
     created_at: 'time',
   },
+  withoutStatus: true,
   filters: (kind) => ({
     invoice_ids: kind.list(),
     customer_id: kind.text(),

@@ -18,6 +18,7 @@ export type OpenPortalSession = z.infer<typeof OpenPortalSession>;
 
 export const PortalSessionSearch = searchSchemas({
   fields: { created_at: 'time', expires_at: 'time' },
+  withoutStatus: true,
   filters: (kind) => ({ customer_id: kind.text() }),
 });
 

@@ -48,6 +48,7 @@ export const RequestLogSearch = searchSchemas({
     ip: 'text',
     user_agent: 'text',
   },
+  withoutStatus: true,
   filters: (kind) => ({
     request_id: kind.text(),
     idempotency: kind.oneOf(['first', 'replayed', 'refused']),

@@ -26,6 +26,8 @@ export interface SearchSpec<Filters extends z.core.$ZodLooseShape> {
   readonly expand?: readonly string[];
   /** Values of the filter `status`, if it is a status of its own and not that of the record. */
   readonly statuses?: readonly [string, ...string[]];
+  /** The records have no status that could differ: the filter is refused. */
+  readonly withoutStatus?: true;
   /** The resource's own filters, defined once for bodies and query strings. */
   filters(kind: FilterKinds): Filters;
   /** The common fields where older clients send them; top-level fields take precedence. */
@@ -268,6 +270,7 @@ function withSearch<Value extends Record<string, unknown>>(
   const complain: Complain = (path, message) =>
     context.issues.push({ code: 'custom', path, message, input: value });
   const sent: CommonFields = { ...spec.older?.(value), ...present(value) };
+  if (spec.withoutStatus && sent.status != null) complain(['status'], 'has no effect on this list');
   const search: Search = {
     limit: sent.limit ?? LIMIT_DEFAULT,
     offset: sent.offset ?? 0,

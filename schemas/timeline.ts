@@ -9,6 +9,7 @@ const OWNERS = ['customer_id', 'subscription_id', 'invoice_id'] as const;
 
 const search = searchSchemas({
   fields: { created_at: 'time' },
+  withoutStatus: true,
   filters: (kind) => ({
     customer_id: kind.text(),
     subscription_id: kind.text(),
