@@ -2,6 +2,7 @@ import { invalidField, invalidOperation } from '../errors.ts';
 import { nextPeriod, type BillingSchedule } from '../time/billing-periods.ts';
 import { earlierOf, type Instant, laterOf, type Period } from '../time/instant.ts';
 import type { ExcludedDuring } from '../metering/usage.ts';
+import { byText } from '../text-order.ts';
 
 /** The customer who pays: the invoicing customer of a delegated subscription, else its own customer (billing 16). */
 export const payerOf = (subscription: {
@@ -46,8 +47,8 @@ export interface PooledCustomer {
 const FIRST_INSTANT = '1970-01-01T00:00:00.000Z';
 
 /**
- * The children whose usage counts in the time, and their usage of other times, which does not. `isLifetime`:
- * usage before the time counts too.
+ * The children whose usage counts in the time, and their usage of other times, which does not. A child that left and
+ * came back counts in both times. `isLifetime`: usage before the time counts too.
  */
 export function pooledDuring(
   pool: readonly PooledCustomer[],
@@ -57,18 +58,28 @@ export function pooledDuring(
   const within = pool.filter(
     ({ start_date, end_date }) => start_date < end && (end_date === null || end_date > start),
   );
-  const from = isLifetime ? FIRST_INSTANT : start;
-  const excluded = (external_id: string, span: Period): ExcludedDuring[] =>
-    span.start < span.end
-      ? [{ ...span, filter_values: {}, external_customer_ids: [external_id] }]
-      : [];
+  const external_ids = [...new Set(within.map(({ external_id }) => external_id))];
+  const time = { start: isLifetime ? FIRST_INSTANT : start, end };
   return {
-    external_ids: within.map(({ external_id }) => external_id),
-    excluded_during: within.flatMap(({ external_id, start_date, end_date }) => [
-      ...excluded(external_id, { start: from, end: laterOf(start_date, from) }),
-      ...excluded(external_id, { start: earlierOf(end, end_date), end }),
-    ]),
+    external_ids,
+    excluded_during: external_ids.flatMap((external_id) => {
+      const own = within.filter((one) => one.external_id === external_id);
+      const excluded = { filter_values: {}, external_customer_ids: [external_id] };
+      return timesOutside(own, time).map((span) => ({ ...span, ...excluded }));
+    }),
   };
+}
+
+/** The parts of a time in which a customer is no child. */
+function timesOutside(times: readonly PooledCustomer[], { start, end }: Period): Period[] {
+  const ordered = times.toSorted((left, right) => byText(left.start_date, right.start_date));
+  const outside: Period[] = [];
+  let covered = start;
+  for (const { start_date, end_date } of ordered) {
+    if (covered < start_date) outside.push({ start: covered, end: earlierOf(end, start_date) });
+    covered = laterOf(covered, end_date ?? end);
+  }
+  return covered < end ? [...outside, { start: covered, end }] : outside;
 }
 
 /** The fields of a subscription that decide whether it can be a parent. */

@@ -56,13 +56,13 @@ export interface AllowanceFacts {
 
 /**
  * Null if no source grants the line's meter anything in the cell, or if quotas do (billing 4.1, money 7.1).
- * `measured` tells the windows by which the price is rated.
+ * `measured` tells the windows by which the price is rated, `since` the query of usage that begins earlier than the cell.
  */
 export function cellAllowance(
   facts: AllowanceFacts,
   cell: ChargeCell,
   query: UsageQuery,
-  measured: MeasuredLine,
+  { measured, since }: { measured: MeasuredLine; since: (from: string) => UsageQuery },
 ): CellAllowance | null {
   const granted = entitlementDuring(facts, cell);
   if (granted === null || granted.quotas.length > 0) return null;
@@ -91,7 +91,7 @@ export function cellAllowance(
   };
   const questions = allowanceQuestions(meter, line).map(({ key, start, end, window }) => {
     const asked: UsageQuery = {
-      ...query,
+      ...since(start),
       key: `${query.key}/${key}`,
       start,
       end,

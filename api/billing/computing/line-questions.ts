@@ -101,7 +101,10 @@ export function lineQuestion(usage: UsageLine, cell: ChargeCell): LineQuestion {
   };
   const windows = windowQueries(measured, query);
   const quota = cellQuota(usage, cell, query, version.spec);
-  const allowance = quota ? null : cellAllowance(usage, cell, query, measured);
+  // Usage before the cell is that of the customers who belonged to the subscription then.
+  const since = (from: string) =>
+    from < start ? usageQuery(usage, selected, version, from) : query;
+  const allowance = quota ? null : cellAllowance(usage, cell, query, { measured, since });
   return { cell, query, measured, windows, version, allowance, quota };
 }
 
@@ -215,9 +218,12 @@ function usageQuery(
   { subscription, line, external_customer_id, pool, pauses }: UsageLine,
   selected: SelectedUsage,
   version: MeterVersionRecord,
+  /** The customers are those from then on. */
+  since = selected.start,
 ): UsageQuery {
   const { aggregation, reset_usage } = version.spec;
-  const pooled = pooledDuring(pool, selected, reset_usage === 'NEVER');
+  const time = { start: since, end: selected.end };
+  const pooled = pooledDuring(pool, time, reset_usage === 'NEVER');
   const window = usageWindow({ subscription, line, pauses }, version, selected.start);
   // Groups are rated separately in each window of a MAX, and added up otherwise (billing 2.4).
   const isGrouped = window !== null && aggregation.type === 'MAX' && aggregation.group_by !== null;

@@ -132,6 +132,83 @@ describe('inherited subscriptions', () => {
     expect(await invoicesOf(children.items[0])).toEqual([]);
   });
 
+  describe('an allowance of a year', () => {
+    /** 10 calls a year are free; the rows of February, in which the owner makes 10 calls. */
+    async function februaryOf(
+      change: (one: { parent: any; child: any; sold: any }) => Promise<void>,
+    ) {
+      const sold = await plan(undefined, { amount: '1' });
+      const { catalog, usage } = world;
+      const feature = await world.api.post('/v1/features', {
+        ...{ name: 'Calls', type: 'metered', meter_id: sold.meter.id },
+        lookup_key: `calls-${sold.id}`,
+      });
+      await world.api.post('/v1/entitlements', {
+        ...{ entity_type: 'PLAN', entity_id: sold.id, feature_id: feature.body.id },
+        ...{ feature_type: 'metered', usage_limit: 10, usage_reset_period: 'ANNUAL' },
+      });
+      const [owner, child] = [await catalog.customer(), await catalog.customer()];
+      const parent = await catalog.subscribe(owner, sold, START);
+      await usage.use(sold.meter, child, day('2026-01-05'), '8');
+      await usage.use(sold.meter, owner, day('2026-02-20'), '10');
+      await change({ parent, child, sold });
+      await at('2026-03-01');
+      const calls = rows((await invoicesOf(parent)).at(-1));
+      return calls.filter((row: string) => row.startsWith('Calls'));
+    }
+    const join = (parent: { id: string }, { external_id }: { external_id: string }) =>
+      modify(parent, 'inheritance', {
+        external_customer_ids_to_inherit_subscription: [external_id],
+      });
+    const leave = (parent: { id: string }, { external_id }: { external_id: string }) =>
+      modify(parent, 'inheritance', {
+        ...{ action: 'remove', external_customer_ids_to_remove: [external_id] },
+      });
+
+    test('is not used by what a child used before the period in which it joined', async () => {
+      const calls = await februaryOf(async ({ parent, child }) => {
+        await at('2026-02-01');
+        world.api.clock.set(day('2026-02-10'));
+        expect(await join(parent, child)).toMatchObject({ status: 200 });
+      });
+      expect(calls).toEqual(['Calls 0 0 02-01..03-01']);
+    });
+
+    test('is used by what a child used that has left since', async () => {
+      const calls = await februaryOf(async ({ parent, child }) => {
+        world.api.clock.set(day('2026-01-10'));
+        expect(await join(parent, child)).toMatchObject({ status: 200 });
+        world.api.clock.set(day('2026-01-20'));
+        expect(await leave(parent, child)).toMatchObject({ status: 200 });
+        await at('2026-02-01');
+      });
+      expect(calls).toEqual(['Calls 8 8 02-01..03-01']);
+    });
+
+    test('is used by a child that left and came back in its times', async () => {
+      const calls = await februaryOf(async ({ parent, child, sold }) => {
+        world.api.clock.set(day('2026-01-03'));
+        expect(await join(parent, child)).toMatchObject({ status: 200 });
+        world.api.clock.set(day('2026-01-20'));
+        expect(await leave(parent, child)).toMatchObject({ status: 200 });
+        await world.usage.use(sold.meter, child, day('2026-01-25'), '50');
+        await at('2026-02-01');
+        for (const [date, step] of [
+          ['2026-02-05', join],
+          ['2026-02-10', leave],
+          ['2026-02-15', join],
+        ] as const) {
+          // prettier-ignore
+          world.api.clock.set(day(date));
+          expect(await step(parent, child)).toMatchObject({ status: 200 });
+        }
+        await world.usage.use(sold.meter, child, day('2026-02-12'), '3');
+      });
+      // 8 of January, 10 and 3 of February, of which 10 are free.
+      expect(calls).toEqual(['Calls 11 11 02-01..03-01']);
+    });
+  });
+
   test('the greatest value counts once over all children', async () => {
     const sold = await plan({ type: 'MAX', field: 'v' }, { amount: '2' });
     const { catalog, usage } = world;
