@@ -140,6 +140,21 @@ export async function endSchedulesOf(
   await endSchedules(tx, scope, ids(false), { schedule_status: 'cancelled', ...by });
 }
 
+/** Moves the pending cancellation of a subscription to another instant. */
+export async function moveCancellation(
+  tx: Transaction,
+  scope: Scope,
+  subscriptionId: string,
+  scheduled_at: string,
+  { updated_at, updated_by }: Pick<ScheduleRow, 'updated_at' | 'updated_by'>,
+): Promise<void> {
+  await tx`
+    update subscription_schedules
+       set scheduled_at = ${scheduled_at}, updated_at = ${updated_at}, updated_by = ${updated_by}
+     where ${inScope(tx, scope)} and subscription_id = ${subscriptionId}
+       and schedule_type = 'cancellation' and schedule_status = 'pending'`;
+}
+
 /** A page of schedules, newest first; of every status unless one is requested. */
 export function searchSchedules(
   db: Db,

@@ -136,3 +136,46 @@ describe('credits that wait for the end of a trial (money 5.2.1)', () => {
     expect(await balances()).toEqual(['10']);
   });
 });
+
+describe('a cancellation at the end of a trial follows that end (billing 10.4, 13)', () => {
+  test.each([
+    ['now', { action: 'immediate' }, '2026-04-13'],
+    ['earlier', { action: 'scheduled_date', new_trial_end: day('2026-04-16') }, '2026-04-16'],
+    ['later', { action: 'scheduled_date', new_trial_end: day('2026-05-25') }, '2026-05-25'],
+  ])('if it ends %s; nothing is charged', async (_, params, end) => {
+    const { catalog, api } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '100');
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      ...{ start_date: day('2026-04-01'), trial_end: day('2026-04-20') },
+    });
+    const path = `/v1/subscriptions/${subscription.id}`;
+    await api.post(`${path}/cancel`, { cancellation_type: 'end_of_period' });
+    const body = { type: 'trial_end', trial_end_params: params };
+    for (const how of ['preview', 'execute']) {
+      const answer = await api.post(`${path}/modify/${how}`, body);
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { changed_resources: { invoices: [] } },
+      });
+    }
+    if (day(end) > new Date(api.clock.now()).toISOString()) {
+      const { body: schedules } = await api.get(`${path}/schedules`);
+      expect(schedules).toMatchObject({ schedules: [{ scheduled_at: day(end) }] });
+      expect((await api.get(path)).body).toMatchObject({
+        ...{ subscription_status: 'trialing', cancel_at: day(end), current_period_end: day(end) },
+      });
+    }
+    for (const time of [...new Set([end, '2026-04-20', '2026-05-25'])].sort()) {
+      api.clock.set(day(time));
+      await world.close();
+    }
+    expect((await api.get(path)).body).toMatchObject({
+      ...{ subscription_status: 'cancelled', cancelled_at: day(end), end_date: day(end) },
+    });
+    const { body: search } = await api.post('/v1/invoices/search', {
+      subscription_id: subscription.id,
+    });
+    expect(search.items.filter(({ subtotal }: any) => subtotal !== '0')).toEqual([]);
+  });
+});

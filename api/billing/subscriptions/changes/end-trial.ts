@@ -17,6 +17,7 @@ import { applyGrants } from '../../grants/apply-grants.ts';
 import { settledAnswers } from '../../invoices/answers.ts';
 import { findLatestInvoice } from '../../records/subscription-invoice-repository.ts';
 import { linesOfInvoices } from '../../records/invoice-line-repository.ts';
+import { moveCancellation } from '../../records/schedule-repository.ts';
 import {
   changeSubscription,
   getSubscription,
@@ -71,12 +72,15 @@ export async function executeTrialEnd(
       const subscription = await lockSubscription(tx, caller.scope, id);
       if (subscription.version !== known.version) return null;
       const at = isoTime(deps.clock.now());
-      const { trial_end, current_period_end, due_at } = withTrialEnd(subscription, params, at);
-      const dates = { trial_end, current_period_end, due_at };
+      const moved = withTrialEnd(subscription, params, at);
+      const { trial_end, current_period_end, cancel_at, due_at } = moved;
+      const dates = { trial_end, current_period_end, cancel_at, due_at };
       const next = await changeSubscription(tx, caller.scope, id, {
         ...dates,
         ...changed(deps, caller),
       });
+      if (cancel_at !== null && cancel_at !== subscription.cancel_at)
+        await moveCancellation(tx, caller.scope, id, cancel_at, changed(deps, caller));
       const addons = await movedAddons(tx, caller.scope, subscription, next);
       await writeMovedAddons(tx, deps, caller, next, addons);
       await moveCoupons(tx, deps, caller, subscription, next);
@@ -126,7 +130,9 @@ function withTrialEnd(
     throw invalidField(path, 'must be in the future; use immediate to end the trial now');
   if (end_date !== null && trial_end > end_date)
     throw invalidField(path, `must not be after the end of the subscription, ${end_date}`);
-  const next = { ...subscription, ...moved };
+  // A cancellation at the end of the trial follows it (billing 10.4).
+  const cancel_at = subscription.cancel_at_period_end ? trial_end : subscription.cancel_at;
+  const next = { ...subscription, ...moved, cancel_at };
   return { ...next, due_at: dueAt(next) };
 }
 
