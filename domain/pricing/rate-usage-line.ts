@@ -3,6 +3,7 @@ import type { Explanation, ExplanationStep, ExplanationStepOf } from '../../sche
 import type { Currency } from '../currency.ts';
 import { billableUsage, explainAllowance, type AllowanceShare } from './allowance.ts';
 import type { AggregationType, UsageRow } from '../metering/usage.ts';
+import { laterOf } from '../time/instant.ts';
 import type { BucketSize } from '../time/usage-windows.ts';
 import { decimalText, Decimal, ONE, sum, ZERO } from '../money.ts';
 import {
@@ -28,6 +29,7 @@ import {
   commitPerWindow,
   type CommitmentWindow,
   type LineCommitment,
+  type RatedUnit,
 } from './line-commitment.ts';
 import type { PriceTerms } from './price.ts';
 import {
@@ -183,7 +185,8 @@ function lineCommitment(
   }));
   if (scope.scope === 'windows') {
     const prorated = input.proration_behavior === 'create_prorations';
-    return commitPerWindow(terms, input.price.model, ratedUnits, scope.windows, prorated);
+    const served = terms.windowed ? ratedUnits : servedUnits(ratedUnits, scope.windows);
+    return commitPerWindow(terms, input.price.model, served, scope.windows, prorated);
   }
   assert(!terms.windowed, 'a windowed commitment needs its windows');
   const { cell, proration_behavior } = input;
@@ -194,6 +197,24 @@ function lineCommitment(
   const isCut = isProrated || cell.idle?.lengthens;
   const share = isCut ? sliceShare(slice, cell) : timeShare(slice, cell.reference);
   return commitForPeriod(terms, input.price.model, ratedUnits, isWhole(share) ? null : share);
+}
+
+/**
+ * The units of a bucket beside windows of a commitment, each from where it is served: a bucket may begin before the first
+ * window of the service, or in a window that is wholly paused (billing 6.2). Both lists are ascending in time.
+ */
+function servedUnits(
+  units: readonly RatedUnit[],
+  windows: readonly CommitmentWindow[],
+): readonly RatedUnit[] {
+  let index = 0;
+  return units.map((unit) => {
+    const { windowStart } = unit;
+    if (windowStart === null) return unit;
+    while (index < windows.length && windows[index]!.grid.end <= windowStart) index += 1;
+    const window = windows[index];
+    return { ...unit, windowStart: window ? laterOf(windowStart, window.grid.start) : windowStart };
+  });
 }
 
 /** One row for the whole charge, its parts in `commitment_info` (billing 6.5). */

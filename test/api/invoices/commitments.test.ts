@@ -86,6 +86,29 @@ describe('commitments of line items', () => {
     },
   });
 
+  test('a bucket that begins before the first day of a commitment counts in that day (billing 6.2)', async () => {
+    const catalog = await sold();
+    const price = await world.catalog.usage(catalog.plan, catalog.meters[0]!, {
+      ...{ amount: '2', bucket_size: '6HOUR', filter_values: { region: ['eu'] } },
+      start_date: '2026-01-01T00:00:00Z',
+    });
+    const subscription = await subscribe(catalog, {
+      start_date: '2026-06-01T09:30:00Z',
+      line_item_commitments: {
+        [price.id]: { commitment_amount: '5', commitment_duration: 'DAILY', overage_factor: '2' },
+      },
+    });
+    // At 10:00, in the bucket from 6:00 to 12:00: before the day from 9:30 on, and between two days.
+    await use(catalog, subscription.external_id, [
+      ['06-01', 0, 4, { region: 'eu' }],
+      ['06-02', 0, 3, { region: 'eu' }],
+    ]);
+    const month = { period_start: '2026-06-01T09:30:00Z', period_end: '2026-07-01T09:30:00Z' };
+    const [row] = rowsOf(await preview(subscription, month), price);
+    // The bucket of 2 June begins in the first day: 8.00 and 6.00 are its usage.
+    expect(parts(row)).toEqual(['23', '5', '18', '0']);
+  });
+
   test('their fields may have the names that a line item has', async () => {
     const catalog = await sold();
     const { line_items } = await subscribe(catalog, {
