@@ -200,8 +200,8 @@ function lineCommitment(
 }
 
 /**
- * The units of a bucket beside windows of a commitment, each from where it is served: a bucket may begin before the first
- * window of the service, or in a window that is wholly paused (billing 6.2). Both lists are ascending in time.
+ * The units of a bucket beside windows of a commitment, each from where it is served: a bucket may begin before the
+ * first window of the service, or in a window that is wholly paused (billing 6.2). Both lists are ascending in time.
  */
 function servedUnits(
   units: readonly RatedUnit[],

@@ -83,6 +83,7 @@ function pngChunk(name: string, content: string): string {
 const NO_INPUT: Readonly<Record<string, string>> = {
   'domain/pricing/thousands.ts withThousands': 'digits of a computed amount',
   'domain/pricing/line-commitment.ts usageByWindow': 'windows of a period',
+  'domain/pricing/rate-usage-line.ts servedUnits': 'windows of a period',
   'domain/time/zone.ts changeWithin': 'changes of a time zone',
   'domain/time/zone.ts lastAtOrBefore': 'changes of a time zone',
   'ingest/event-batcher.ts parts': 'events of a batch, at most 1,000 of each call',

@@ -56,7 +56,7 @@ export interface AllowanceFacts {
 
 /**
  * Null if no source grants the line's meter anything in the cell, or if quotas do (billing 4.1, money 7.1).
- * `measured` tells the windows by which the price is rated, `since` the query of usage that begins earlier than the cell.
+ * `measured` tells the windows by which the price is rated, `since` the query of usage that begins before the cell.
  */
 export function cellAllowance(
   facts: AllowanceFacts,
