@@ -20,7 +20,9 @@ export async function changeAtLast(
   const runs = contract.cancelled === null && contract.phase === null;
   if (running === undefined || !runs || !isQuiet) return;
   // Usage of the period before is final; a change of the running one is billed at once.
-  world.api.clock.set(iso(Math.floor((running.start + running.end) / 2) + GRACE_MS / 2));
+  const at = Math.floor((running.start + running.end) / 2) + GRACE_MS / 2;
+  if (at >= running.end) return;
+  world.api.clock.set(iso(at));
   for (const [what, path, body] of await changesOf(world, contract, subscription)) {
     await changeAsPreviewed(world, path, body, what, note);
   }

@@ -81,7 +81,9 @@ export class Fees {
 
   /** What an attached addon costs at once: the rest of its advances; null: nothing. */
   attachment({ attached, prorated, fees }: Addon): Draft | null {
-    const period = this.#lines.periodAt(attached);
+    const period = this.#lines.findPeriodAt(attached);
+    // Nothing is charged in a trial.
+    if (period === undefined) return null;
     const names = new Set(fees.map(({ name }) => name));
     const rows = this.#lines.contract.fees
       .filter(({ advance, name }) => advance && names.has(name))

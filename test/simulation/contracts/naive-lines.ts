@@ -197,7 +197,9 @@ function withEdit(contract: Contract, edit: LineEdit): Contract {
 function inOrder(contract: Contract): Contract {
   const since = ({ during }: Line) => during?.start ?? -Infinity;
   const sorted = <Sold extends Line>(lines: readonly Sold[]) =>
-    [...lines].sort((left, right) => (since(left) < since(right) ? -1 : Number(since(left) > since(right)))); // prettier-ignore
+    [...lines].sort((left, right) =>
+      since(left) < since(right) ? -1 : Number(since(left) > since(right)),
+    );
   return { ...contract, fees: sorted(contract.fees), services: sorted(contract.services) };
 }
 
@@ -206,6 +208,9 @@ function endOf({ attached, once, detached }: Addon, periods: readonly Lived[]): 
   const at = once ? attached : (detached?.at ?? null);
   if (at === null) return Infinity;
   if (detached?.now) return at;
+  const [first] = periods;
+  // In a trial: with the trial (billing 15).
+  if (first !== undefined && at < first.start) return first.start;
   // Periods that no pause has moved yet may end before.
   return periods.find(({ start, end }) => start <= at && at < end)?.end ?? Infinity;
 }

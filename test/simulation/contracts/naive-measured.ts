@@ -103,7 +103,10 @@ export class Measured {
   #uncut({ clock, start, added }: Lived): Time {
     const { unit, count } = this.#lines.contract;
     const cell = cellAt(clock, unit, count, start);
-    return { ...cell, end: cell.end + total(added.map((pause) => new Decimal(pause.end - pause.start))).toNumber() }; // prettier-ignore
+    return {
+      ...cell,
+      end: cell.end + total(added.map((pause) => new Decimal(pause.end - pause.start))).toNumber(),
+    };
   }
 
   #resets(service: Service, part: Part, inside: Time): Time[] {

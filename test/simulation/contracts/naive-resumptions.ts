@@ -38,9 +38,11 @@ export function returnedFrom({ cycle, pauses }: Contract, { kind, asked, at }: L
   return isLonger ? Math.min(at, pause.start) : at;
 }
 
-/** Whether an edit charges and credits at once. */
-export const isSettledAtOnce = (contract: Contract, { asked, at, prorated }: LineEdit): boolean =>
-  (prorated ?? contract.prorated) && at < runningAt(contract, asked)!.end;
+/** Whether an edit charges and credits at once: never in a trial. */
+export function isSettledAtOnce(contract: Contract, { asked, at, prorated }: LineEdit): boolean {
+  const running = runningAt(contract, asked);
+  return running !== undefined && (prorated ?? contract.prorated) && at < running.end;
+}
 
 /**
  * Whether a resumption settles a fee again: it begins or ends after the start of the pause, in the longer period, and

@@ -28,9 +28,11 @@ export const lastOf = ({ edits }: Contract): number =>
   Math.max(0, ...edits.flatMap(({ asked, at }) => [asked, at]));
 
 /** Null: there is no time for it, or no line. */
-function randomEdit(random: Random, contract: Contract): LineEdit | null {
+export function randomEdit(random: Random, contract: Contract): LineEdit | null {
   const { periods } = new Account(contract, []);
-  const lived = periods.slice(0, contract.periods);
+  const trial = { start: contract.start, end: periods[0]!.start };
+  const isTrial = contract.trial > 0 && random.chance(0.6);
+  const lived = isTrial ? [trial] : periods.slice(0, contract.periods);
   const last = Math.max(contract.start, lastOf(contract));
   const period = random.pick(lived.filter(({ end }) => end > last + GRACE_MS));
   if (period === undefined) return null;

@@ -4,9 +4,11 @@ import { roughDays, type Time } from './naive-calendar.ts';
 import { GRACE_MS } from './naive-contract.ts';
 import { lifeOf } from './naive-life.ts';
 import { DAY } from './random-offer.ts';
-import { cancellation, withTraits } from './random-traits.ts';
+import { lastOf, randomEdit } from './random-lines.ts';
+import { ofOnePeriod } from './random-moves.ts';
+import { cancellation, withAddons, withTraits } from './random-traits.ts';
 
-/** A trial of days or dates whose end may move; credits wait for it, and it may be cancelled. */
+/** A trial of days or dates whose end may move, with addons and edits of lines; it may be cancelled. */
 export function withTrial(random: Random, plain: Contract): Contract {
   const days = roughDays(plain.unit, plain.count);
   const trial = 1 + random.below(Math.min(2 * days, 60));
@@ -24,6 +26,7 @@ export function withTrial(random: Random, plain: Contract): Contract {
     const move = randomMove(random, contract);
     if (move !== null) contract = { ...contract, trialMoves: [...contract.trialMoves, move] };
   }
+  contract = withOffers(random, contract);
   if (random.chance(0.5)) contract = withEnd(random, contract);
   const { cancelled } = contract;
   // What becomes of credits of a contract that is cancelled later is not told here.
@@ -31,6 +34,22 @@ export function withTrial(random: Random, plain: Contract): Contract {
   return canGrant && random.chance(0.6)
     ? withTraits(random, contract, new Set(['grants']))
     : contract;
+}
+
+/** Addons and edits of single lines, many of them in the trial; mostly one of both, and often none. */
+function withOffers(random: Random, plain: Contract): Contract {
+  if (random.chance(0.3)) return plain;
+  let contract = random.chance(0.5) ? withAddons(random, plain) : plain;
+  if (contract.addons.length > 0 && random.chance(0.7)) return contract;
+  contract = {
+    ...contract,
+    services: contract.services.map((service) => ({ ...service, ...ofOnePeriod(service) })),
+  };
+  for (let left = 1 + random.below(4); left > 0; left -= 1) {
+    const edit = randomEdit(random, contract);
+    if (edit !== null) contract = { ...contract, edits: [...contract.edits, edit] };
+  }
+  return contract;
 }
 
 /** A trial at any time around the start of the contract. */
@@ -57,7 +76,11 @@ function randomMove(random: Random, contract: Contract): TrialMove | null {
 
 /** Cancelled after the last move of the trial, mostly before its end. */
 function withEnd(random: Random, contract: Contract): Contract {
-  const last = contract.trialMoves.at(-1)?.asked ?? 0;
+  const last = Math.max(
+    contract.trialMoves.at(-1)?.asked ?? 0,
+    lastOf(contract),
+    ...contract.addons.flatMap(({ attached, detached }) => [attached, detached?.at ?? 0]),
+  );
   const { start } = lifeOf(contract);
   const ends = Array.from({ length: 40 }, () => cancellation(random, contract)).filter(
     ({ asked, at }) => Math.min(asked, at) > last,
