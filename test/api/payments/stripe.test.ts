@@ -175,6 +175,47 @@ describe('events', () => {
     expect(intentsOf(body)).toHaveLength(1);
   });
 
+  test('401 without effect: a signed content that is no event, or none that can be read', async () => {
+    const { invoice } = await invoiceDue(api, '40');
+    const { body } = await card(invoice, '40', 'authenticationRequired');
+    const intent = stripe.objects.get(body.gateway_payment_id)!;
+    const of = (object: unknown, more: object = {}) =>
+      JSON.stringify({
+        ...{ id: 'evt_odd', type: 'payment_intent.succeeded', livemode: false, data: { object } },
+        ...more,
+      });
+    const refunded = { type: 'refund.created' };
+    const lost = { type: 'charge.dispute.closed' };
+    const dispute = { id: 'dp', status: 'lost', amount: 5, currency: 'usd', payment_intent: 'pi' };
+    for (const raw of [
+      ...['null', '[]', '"x"', '1', '{}', '{{'],
+      of(intent, { id: null }),
+      of(intent, { id: 7 }),
+      of(intent, { id: 'evt\u0000' }),
+      of(intent, { id: 'e'.repeat(5_000) }),
+      of(intent, { data: null }),
+      of(undefined),
+      of({ ...intent, id: 5 }),
+      of({ ...intent, id: 'pi\u0000' }),
+      of({ ...intent, metadata: 'x' }),
+      of({ payment_intent: 'pi' }, refunded),
+      of({ id: 're', payment_intent: 5 }, refunded),
+      of({ ...dispute, amount: 'x' }, lost),
+      of({ ...dispute, amount: -5 }, lost),
+      of({ ...dispute, currency: null }, lost),
+    ]) {
+      const answer = await send('', {}, { event: { raw } });
+      expect([raw, answer.statusCode]).toEqual([raw, 401]);
+    }
+    // Read, and about nothing of ours.
+    for (const object of [
+      { ...intent, id: 'pi_unknown', metadata: null },
+      { ...intent, id: '../../customers', metadata: { payment_id: 'not ours\u0000' } },
+    ])
+      expect((await send('payment_intent.succeeded', object)).statusCode).toBe(200);
+    expect((await read(body)).payment_status).toBe('PENDING');
+  });
+
   test('of live money, of another account, or about nothing of ours: 200 and no effect', async () => {
     const { invoice } = await invoiceDue(api, '50');
     const { body } = await link(invoice, '50');
