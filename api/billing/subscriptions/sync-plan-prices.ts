@@ -21,6 +21,7 @@ import { findPricesOfEntities, type PriceRow } from '../../catalog/prices/reposi
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { inheritedCommitment } from './line-commitments.ts';
 import { lineItem, withMeterNames } from './line-item.ts';
+import { assertNoCheckout } from './no-checkout.ts';
 import { endLineItemAt } from '../records/line-item-repository.ts';
 import { couponUses } from '../records/subscription-invoice-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
@@ -39,7 +40,7 @@ import {
 /**
  * Applies the plan's current prices to a subscription (billing 2.8). A line that moves to another version of
  * its price keeps quantity, name, metadata, commitment and coupons. A repetition changes nothing. Returns
- * whether anything changed.
+ * whether anything changed. 409 while a checkout session of the subscription waits and there is something to change.
  */
 export async function syncSubscription(
   tx: Transaction,
@@ -70,6 +71,8 @@ export async function syncSubscription(
     },
     at,
   );
+  const isChanged = sync.ends.length > 0 || sync.creates.length > 0;
+  if (isChanged) await assertNoCheckout(tx, subscription);
   const owner = {
     subscription_id: id,
     customer_id: subscription.customer_id,
@@ -109,7 +112,7 @@ export async function syncSubscription(
   await passCouponsOn(tx, deps, caller, id, successions);
   return await noteSynced(tx, deps, caller, subscription, {
     sequence: Math.max(0, ...prices.map(({ sequence }) => sequence)),
-    isChanged: sync.ends.length > 0 || created.length > 0,
+    isChanged,
   });
 }
 

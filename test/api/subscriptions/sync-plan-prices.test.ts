@@ -70,6 +70,43 @@ describe('price sync', () => {
     expect(preview.body.total).toBe('20');
   });
 
+  test('a subscription whose checkout session waits keeps its prices; the task names it', async () => {
+    await api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
+    const plan = await catalog.plan();
+    const price = await catalog.fixed(plan, '10');
+    const customer = await catalog.customer();
+    const { status, body: session } = await api.post('/v1/checkout/sessions', {
+      customer_external_id: customer.external_id,
+      action: 'create_subscription',
+      payment_provider: 'test',
+      configuration: {
+        create_subscription_params: {
+          plan_id: plan.id,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          billing_period_count: 1,
+        },
+      },
+    });
+    expect([status, session.payment.amount]).toEqual([201, '10']);
+    const [waiting] = (await api.post('/v1/subscriptions/search', { plan_id: plan.id, subscription_status: ['draft'] })).body.items; // prettier-ignore
+    await api.put(`/v1/prices/${price.id}`, { amount: '20' });
+    expect(await sync(plan)).toMatchObject({
+      failed_records: 1,
+      error_summary: expect.stringMatching(new RegExp(`^${waiting.id}: .*checkout session`)),
+      metadata: { changed_subscriptions: 0 },
+    });
+    expect(await linesOf(waiting)).toMatchObject([{ price_id: price.id, end_date: null }]);
+
+    await api.post(`/v1/test-gateway/payments/${session.checkout_payment_id}/outcome`, {
+      outcome: 'success',
+    });
+    expect(await sync(plan)).toMatchObject({
+      failed_records: 0,
+      metadata: { changed_subscriptions: 1 },
+    });
+  });
+
   test('an ended price ends its line item; cancelled subscriptions are left alone', async () => {
     const plan = await catalog.plan();
     await catalog.fixed(plan, '10');
