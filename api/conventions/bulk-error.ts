@@ -20,11 +20,7 @@ export function below(error: unknown, path: string): unknown {
   const [first] = error.details;
   const isNamed = first !== undefined && error.message.startsWith(`${first.path}: `);
   const message = `${path}${isNamed ? '.' : ': '}${error.message}`;
-  return new BillingError(
-    error.kind,
-    error.code,
-    message,
-    details,
-    Math.max(error.error_count, details.length),
-  );
+  const { kind, code, retryAfterSeconds } = error;
+  const count = Math.max(error.error_count, details.length);
+  return new BillingError(kind, code, message, details, count, retryAfterSeconds);
 }
