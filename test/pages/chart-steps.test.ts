@@ -1,4 +1,4 @@
-import { timeSteps, wholeSteps } from '../../web/ui/chart-steps.ts';
+import { timeSteps, valueLabels } from '../../web/ui/chart-steps.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -16,10 +16,22 @@ describe('distances between labels of a chart', () => {
     expect(Math.min(...timeSteps(times))).toBe(shortest);
   });
 
-  test('whole values have whole labels; a fraction leaves the choice to the chart', () => {
-    const steps = wholeSteps(['1', null, '12345678901234567890'])!;
-    expect(steps.slice(0, 6)).toEqual([1, 2, 5, 10, 20, 25]);
-    expect(steps.every(Number.isInteger)).toBe(true);
-    expect(wholeSteps(['1', '0.5'])).toBeNull();
+  test.each([
+    [
+      'the last label is above the largest value',
+      ['1', '520000'],
+      [0, 200_000, 400_000, 600_000],
+      0,
+    ],
+    ['or at it', ['30', null], [0, 10, 20, 30], 0],
+    ['whole values have whole labels', ['2', '1'], [0, 1, 2], 0],
+    ['a fraction has labels with decimals', ['0.02', '0.01'], [0, 0.005, 0.01, 0.015, 0.02], 3],
+    ['sums of a step are exact', ['0.3', '0'], [0, 0.1, 0.2, 0.3], 1],
+    ['below zero', ['-7.5', '2.5'], [-8, -6, -4, -2, 0, 2, 4], 0],
+    ['below zero only', ['-30'], [-30, -20, -10, 0], 0],
+    ['nothing', [null, '0'], [0, 1], 0],
+    ['no value', [], [0, 1], 0],
+  ])('values: %s', (_, values, at, decimals) => {
+    expect(valueLabels(values)).toEqual({ at, decimals });
   });
 });

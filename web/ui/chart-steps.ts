@@ -1,6 +1,7 @@
 const DAY = 86_400;
-/** Digits of the largest number that a chart may have. */
-const DECIMALS_MAX = 40;
+/** First digits of the distance between two labels of values. */
+const VALUE_STEPS = [1, 2, 5, 10];
+const VALUE_INTERVALS_MAX = 5;
 /** Steps of a calendar in seconds; a month has 30 days here, as in the library that draws. */
 const SUB_DAY = [60, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 14_400, 21_600, 28_800, 43_200];
 const DAYS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15].map((days) => days * DAY);
@@ -21,12 +22,33 @@ export function timeSteps(times: readonly string[]): number[] {
   return shortest < SHORT_MONTH ? [...DAYS, ...MONTHS, ...YEARS] : [...MONTHS, ...YEARS];
 }
 
-/** Whole distances between labels if every value is whole, so that no label is half an event; else null. */
-export function wholeSteps(values: readonly (string | null)[]): number[] | null {
-  if (values.some((value) => value !== null && value.includes('.'))) return null;
-  return Array.from({ length: DECIMALS_MAX }, (_, power) =>
-    [1, 2, 2.5, 5].map((digit) => Number(`${digit}e${power}`)),
-  )
-    .flat()
-    .filter(Number.isInteger);
+/** The labels of an axis of values, in ascending order. */
+export interface ValueLabels {
+  readonly at: readonly number[];
+  /** Decimals that tell two labels apart: 2 if they are 0.25 apart. */
+  readonly decimals: number;
 }
+
+/**
+ * Labels at equal round distances. They begin at or below the smallest value and end at or above the largest, and one
+ * of them is zero. If every value is whole, so are they: no label is half an event.
+ */
+export function valueLabels(values: readonly (string | null)[]): ValueLabels {
+  const numbers = values.flatMap((value) => (value === null ? [] : [Number(value)]));
+  const low = numbers.reduce((least, value) => Math.min(least, value), 0);
+  const high = numbers.reduce((most, value) => Math.max(most, value), 0);
+  if (low === high) return { at: [0, 1], decimals: 0 };
+  const shortest = (high - low) / VALUE_INTERVALS_MAX;
+  const areWhole = values.every((value) => value === null || !value.includes('.'));
+  const power = Math.max(Math.floor(Math.log10(shortest)), areWhole ? 0 : -Infinity);
+  const digit = VALUE_STEPS.find((step) => numberOf(step, power) >= shortest) ?? 10;
+  const step = numberOf(digit, power);
+  const [first, last] = [Math.floor(low / step), Math.ceil(high / step)];
+  const at = Array.from({ length: last - first + 1 }, (_, n) =>
+    numberOf((first + n) * digit, power),
+  );
+  return { at, decimals: Math.max(0, digit === 10 ? -power - 1 : -power) };
+}
+
+/** Read as text, because 3 * 0.1 is 0.30000000000000004. */
+const numberOf = (digits: number, power: number): number => Number(`${digits}e${power}`);

@@ -1,6 +1,6 @@
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { timeSteps, wholeSteps } from './chart-steps.ts';
+import { timeSteps, valueLabels } from './chart-steps.ts';
 import type { Series } from './series.ts';
 import { LOCALE } from './text.ts';
 
@@ -28,7 +28,7 @@ export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
     grid: { stroke: color('line'), width: 1 },
     ticks: { show: false },
   };
-  const whole = currency === '' ? wholeSteps(series.flatMap(({ values }) => values)) : null;
+  const labels = valueLabels(series.flatMap(({ values }) => values));
   const bars = UPlot.paths.bars?.({ size: BAR_WIDTH });
   return new UPlot(
     {
@@ -39,20 +39,15 @@ export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
       cursor: { y: false, points: { size: 6 } },
       scales: {
         x: { range: (_plot, min, max) => widened(times, min, max, kind) },
-        y: {
-          range: (_plot, min, max) => [
-            Math.min(min * 1.1, 0),
-            max > 0 ? max * 1.1 : min < 0 ? 0 : 1,
-          ],
-        },
+        y: { range: [labels.at[0]!, labels.at.at(-1)!] },
       },
       axes: [
         { ...axis, grid: { show: false }, values: TIME_LABELS, incrs: timeSteps(times) },
         {
           ...axis,
           size: 56,
-          values: (_plot, ticks) => ticks.map(compact(currency)),
-          ...(whole === null ? {} : { incrs: whole }),
+          splits: [...labels.at],
+          values: (_plot, ticks) => ticks.map(compact(currency, labels.decimals)),
         },
       ],
       series: [
@@ -113,9 +108,15 @@ function widened(
   return [min - margin, max + margin];
 }
 
-/** Labels of an axis: `1.5M`, `$15K`; a unit that is no ISO currency stays a number. */
-function compact(currency: string): (value: number) => string {
-  const short = { notation: 'compact', maximumSignificantDigits: 3 } as const;
+/** With more decimals than these, a label is as short as its digits allow. */
+const DECIMALS_MAX = 4;
+
+/** Labels of an axis: `1.5M`, `$15K`, `$0.010`; a unit that is no ISO currency stays a number. */
+function compact(currency: string, decimals: number): (value: number) => string {
+  const short: Intl.NumberFormatOptions =
+    decimals === 0 || decimals > DECIMALS_MAX
+      ? { notation: 'compact', maximumSignificantDigits: 3 }
+      : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   try {
     return new Intl.NumberFormat(LOCALE, {
       ...short,
