@@ -1,8 +1,11 @@
 import { LIMIT_DEFAULT, type Page, type PageQuery } from '../../schemas/search.ts';
 
-/** One page of a list that was read whole. */
+/**
+ * One page of a list that was read whole. Without a limit it contains the whole list: clients read these lists without
+ * paging.
+ */
 export function pageOfList<Item>(items: readonly Item[], query: PageQuery): Page<Item> {
-  const { limit = LIMIT_DEFAULT, offset = 0 } = query;
+  const { limit = Math.max(LIMIT_DEFAULT, items.length), offset = 0 } = query;
   const pagination = { total: items.length, limit, offset: offset + limit };
   return { items: items.slice(offset, offset + limit), pagination };
 }

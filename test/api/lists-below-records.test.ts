@@ -50,7 +50,7 @@ async function sold() {
   } as Readonly<Record<string, string>>;
 }
 
-test('a list below a record is paged like every list (api 4)', async () => {
+test('a list below a record is whole, or paged as asked (api 4)', async () => {
   const lists = Object.entries(await sold()).map(([path, id]) => `/v1${path.replace('{}', id)}`);
   for (const path of lists) {
     const all = (await api.get(path)).body;
@@ -66,4 +66,12 @@ test('a list below a record is paged like every list (api 4)', async () => {
       expect(body.details[0].path).toBe(query.split('=')[0]);
     }
   }
+});
+
+test('without a limit, nothing of more than a page is left out', async () => {
+  const plan = await catalog.plan();
+  for (let n = 0; n < 51; n += 1)
+    await api.post('/v1/creditgrants', { ...GRANT, scope: 'PLAN', plan_id: plan.id });
+  const { items, pagination } = (await api.get(`/v1/plans/${plan.id}/creditgrants`)).body;
+  expect([items.length, pagination.total, pagination.limit]).toEqual([51, 51, 51]);
 });
