@@ -113,8 +113,8 @@ const pausing = (subscription: SubscriptionRow): Advance => ({
 });
 
 /**
- * A pause ends: the running period becomes longer by the pause. If the pause began at the end of a period, a
- * new period begins, and its advances are billed at once (billing 12.4).
+ * A pause ends: the running period becomes longer by the pause, and a cancellation at its end comes later. If the
+ * pause began at the end of a period, a new period begins, and its advances are billed at once (billing 12.4).
  */
 function resuming(subscription: SubscriptionRow, at: string): Advance {
   const {
@@ -129,10 +129,15 @@ function resuming(subscription: SubscriptionRow, at: string): Advance {
   const { pause_record_status: __, ...states } = resume(subscription.subscription_status, 'active');
   const { billing_anchor, current_period_start } = period;
   const earlier_anchors = anchorsBefore(subscription, billing_anchor, current_period_start);
+  const current_period_end = earlierOf(period.current_period_end, subscription.end_date);
+  // A cancellation at the end of the period follows it; one at a date stays.
+  const follows =
+    subscription.cancel_at_period_end && subscription.cancel_at === subscription.current_period_end;
   const moved: SubscriptionRow = {
     ...subscription,
     ...period,
-    current_period_end: earlierOf(period.current_period_end, subscription.end_date),
+    current_period_end,
+    cancel_at: follows ? current_period_end : subscription.cancel_at,
     earlier_anchors,
     ...NO_PAUSE,
     ...states,

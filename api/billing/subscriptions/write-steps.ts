@@ -10,7 +10,7 @@ import { resumedAdvances } from '../proration/resumed-advances.ts';
 import { writeChange } from '../proration/write-change.ts';
 import type { BillingRun } from '../billing-run.ts';
 import { writePauses } from '../records/pause-repository.ts';
-import { endSchedulesOf } from '../records/schedule-repository.ts';
+import { endSchedulesOf, moveCancellation } from '../records/schedule-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import {
   endLineItemsOf,
@@ -78,6 +78,9 @@ export async function writeSteps(
     await writePauses(tx, scope, changes);
     const resettled = await settleResumptions(tx, deps, run, changes);
     await moveGrantsAfterPauses(tx, scope, changes);
+    for (const { before, after } of changes)
+      if (isCancellationMoved(before, after))
+        await moveCancellation(tx, scope, after.id, after.cancel_at, after);
     const ended = [...moved, ...followed.map(({ after }) => after)].filter(
       (row) => row.subscription_status === 'cancelled',
     );
@@ -103,6 +106,18 @@ export async function writeSteps(
   failpoint('jobs.close_billing_periods.after_commit');
   return written;
 }
+
+type WithCancellation = SubscriptionRow & { readonly cancel_at: string };
+
+/** Whether a resumption has moved the end of the period, and with it a cancellation at that end (billing 12.4). */
+const isCancellationMoved = (
+  before: SubscriptionRow,
+  after: SubscriptionRow,
+): after is WithCancellation =>
+  after.subscription_status === 'active' &&
+  before.cancel_at !== null &&
+  after.cancel_at !== null &&
+  after.cancel_at !== before.cancel_at;
 
 /**
  * Credits advances for time after a scheduled cancellation as the cancellation requests (billing 13), for the time of a

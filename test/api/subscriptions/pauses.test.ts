@@ -485,6 +485,54 @@ describe('the end of a subscription', () => {
     expect(final).toContain('Calls 3 3 01-01..01-11');
   });
 
+  test.each([
+    ['before the pause', '2026-01-05', null],
+    ['in the pause', '2026-01-12', null],
+    ['and the pause is ended by hand', '2026-01-05', '2026-01-21'],
+  ])('a cancellation at the end of the period follows it: %s', async (_, asked, resumed) => {
+    const { subscription } = await sold();
+    const cancel = async () =>
+      expect(
+        (await post(subscription, 'cancel', { cancellation_type: 'end_of_period' })).status,
+      ).toBe(200);
+    await at(asked < '2026-01-11' ? asked : '2026-01-11');
+    if (asked < '2026-01-11') await cancel();
+    await at('2026-01-11');
+    await post(subscription, 'pause', resumed === null ? { pause_end: day('2026-01-21') } : {});
+    await at('2026-01-12');
+    if (asked === '2026-01-12') await cancel();
+    await at('2026-01-21');
+    if (resumed !== null) expect((await post(subscription, 'resume')).status).toBe(200);
+    expect(await read(subscription)).toMatchObject({
+      ...{ current_period_end: day('2026-02-11'), cancel_at: day('2026-02-11') },
+    });
+    const schedules = await world.api.get(`/v1/subscriptions/${subscription.id}/schedules`);
+    expect(schedules.body).toMatchObject({
+      schedules: [{ status: 'pending', scheduled_at: day('2026-02-11') }],
+    });
+    await at('2026-02-01');
+    expect((await read(subscription)).subscription_status).toBe('active');
+    await at('2026-02-11');
+    expect(await read(subscription)).toMatchObject({
+      ...{ subscription_status: 'cancelled', end_date: day('2026-02-11') },
+    });
+    expect(await invoicesOf(subscription)).toEqual([
+      ['SUBSCRIPTION_CREATE', 'Base 1 31 01-01..02-01'],
+      ['SUBSCRIPTION_CYCLE', 'Support 1 10 01-01..02-11', 'Calls 0 0 01-01..02-11'],
+    ]);
+  });
+
+  test('a cancellation at a date stays at it', async () => {
+    const { subscription } = await sold();
+    await post(subscription, 'cancel', {
+      ...{ cancellation_type: 'scheduled_date', cancel_at: day('2026-02-01') },
+    });
+    await at('2026-01-11');
+    await post(subscription, 'pause', { pause_end: day('2026-01-21') });
+    await at('2026-01-21');
+    expect((await read(subscription)).cancel_at).toBe(day('2026-02-01'));
+  });
+
   test('a cancellation in a pause from the end of a period: that period is billed once', async () => {
     const { subscription, use } = await sold({ end_date: day('2026-02-20') });
     await use('2026-01-05', '3');

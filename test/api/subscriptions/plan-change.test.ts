@@ -419,6 +419,28 @@ describe('refused', () => {
       }
   });
 
+  test('400: the subscription is over, and the job that ends it is late', async () => {
+    const { from, to, customer } = await subscribed();
+    const over = await world.catalog.subscribe(customer, from, {
+      ...{ start_date: day('2026-04-01'), end_date: day('2026-04-21') },
+    });
+    world.api.clock.set(day('2026-04-25'));
+    for (const kind of ['preview', 'execute'] as const)
+      for (const more of [
+        { proration_behavior: 'create_prorations' },
+        { change_at: 'end_of_period', proration_behavior: 'none' },
+      ]) {
+        const refused = await change(over, kind, { target_plan_id: to.id, ...more });
+        expect([kind, refused.status]).toEqual([kind, 400]);
+      }
+    const [line] = over.line_items;
+    const modified = await world.api.post(`/v1/subscriptions/${over.id}/modify/preview`, {
+      type: 'quantity_change',
+      quantity_change_params: { line_items: [{ id: line.id, quantity: '3' }] },
+    });
+    expect(modified.status).toBe(400);
+  });
+
   test('400 and 404', async () => {
     const { subscription, to, from } = await subscribed();
     const none = { proration_behavior: 'none' };

@@ -1,4 +1,5 @@
-import { BillingError, invalidField } from '../../../../domain/errors.ts';
+import { BillingError, invalidField, invalidOperation } from '../../../../domain/errors.ts';
+import { dueEnd } from '../../../../domain/subscription/cancellation.ts';
 import {
   assertPlanChangeable,
   assertRestartable,
@@ -184,6 +185,9 @@ async function request(
   const { isPreview, at, paid = null } = how;
   const pending = await pendingSchedules(tx, caller.scope, [subscription.id]);
   assertPlanChangeable(await changeable(tx, subscription, pending), body.target_plan_id);
+  // A preview sees a subscription that the job has not ended yet.
+  if (dueEnd(subscription, at) !== null)
+    throw invalidOperation('The subscription has ended.', 'end_date');
   await replacePending(tx, caller, pending, body, at);
   const isScheduled = body.change_at === 'end_of_period';
   const effective_at = isScheduled ? subscription.current_period_end : at;
