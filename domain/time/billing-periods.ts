@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { billingGrid, monthsOf, type BillingGrid, type BillingRhythm } from './billing-grid.ts';
-import { civilDate, dayNumber } from './civil.ts';
+import { civilDate, DAY_MS, dayNumber } from './civil.ts';
 import { epochMs, isoText, type Instant, type Period } from './instant.ts';
-import { zoneOf } from './zone.ts';
+import { zoneOf, type Zone } from './zone.ts';
 
 /** The fields of a subscription's record that decide its periods. Callers may pass the record itself. */
 export interface BillingSchedule extends BillingRhythm {
@@ -139,7 +139,11 @@ function clippedGrid(schedule: BillingSchedule): {
     endAfter(ms, until, count) {
       const last = Math.min(until, end) - 1;
       if (ms < start || ms > last || count < 1) return null;
-      return Math.min(grid.boundaryMs(Math.min(indexAt(ms) + count, indexAt(last) + 1)), end);
+      const [first, beyond] = [indexAt(ms), indexAt(last) + 1];
+      const counted = Math.min(first + count, beyond);
+      const zone = zoneOf(schedule.customer_timezone);
+      const index = counted + periodsWithoutTime(grid, zone, first, counted);
+      return Math.min(grid.boundaryMs(Math.min(index, beyond)), end);
     },
     cellAt(ms) {
       if (ms < start || ms >= end) return null;
@@ -158,6 +162,29 @@ function clippedGrid(schedule: BillingSchedule): {
     },
   };
 }
+
+/**
+ * The number of k from `first` to before `last` with B(k) = B(k + 1): the zone leaves out the local day that is the
+ * period. It happens when a zone moves across the date line, as Samoa did on 30 December 2011; none has done it twice
+ * since 1970.
+ */
+function periodsWithoutTime(grid: BillingGrid, zone: Zone, first: number, last: number): number {
+  const [from, to] = [grid.boundaryMs(first), grid.boundaryMs(last)];
+  const isLeftOut = (after: number, before: number): boolean =>
+    zone.offsetAt(after) - zone.offsetAt(before) >= DAY_MS - LESSER_CHANGE_MS;
+  if (!isLeftOut(to, from)) return 0;
+  let change = zone.changeWithin(from, to);
+  while (change !== null && !isLeftOut(change, change - 1))
+    change = zone.changeWithin(from, change - 1);
+  if (change === null) return 0;
+  const near = grid.indexAtMs(change);
+  const indices = [near - 2, near - 1, near, near + 1, near + 2];
+  return indices.filter(
+    (k) => k >= first && k < last && grid.boundaryMs(k) === grid.boundaryMs(k + 1),
+  ).length;
+}
+/** More than all other changes of a zone's offset together, summer time included. */
+const LESSER_CHANGE_MS = 4 * 3_600_000;
 
 /**
  * k0: the boundary at which the second period begins. The smallest k with B(k) > start, or the next k

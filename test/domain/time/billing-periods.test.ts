@@ -1,5 +1,6 @@
 import {
   billingPeriods,
+  endOfPeriods,
   firstPeriod,
   nextPeriod,
   periodContaining,
@@ -261,4 +262,31 @@ test.each<[string, string, Partial<BillingSchedule>, string]>([
   expect(unclampedBoundary(schedule(midnight(start), more), midnight(from))).toBe(
     midnight(expected),
   );
+});
+
+describe('a local day that a zone leaves out at the date line is no period', () => {
+  const FAR = '9000-01-01T00:00:00.000Z';
+  test.each([
+    ['Pacific/Apia', '2011-12-28T20:00:00.000Z', 4],
+    ['Pacific/Apia', '2011-12-28T10:00:00.000Z', 1],
+    ['Pacific/Apia', '2011-12-28T10:00:00.000Z', 2],
+    ['Pacific/Apia', '2011-12-28T10:00:00.000Z', 3],
+    ['Pacific/Apia', '2011-12-28T10:00:00.000Z', 400],
+    ['Pacific/Kiritimati', '1994-08-29T00:00:00.000Z', 200],
+    ['Pacific/Fakaofo', '2011-12-25T11:00:00.000Z', 30],
+    ['Pacific/Kwajalein', '1993-08-01T12:00:00.000Z', 40],
+    ['Europe/Berlin', '2026-03-01T00:30:00.000Z', 60],
+  ])('%s from %s: the end of %s days is that of the last in their list', (zone, start, count) => {
+    const days = schedule(start, { billing_period: 'DAILY', customer_timezone: zone });
+    const last = billingPeriods(days, start, FAR, count).at(-1)!;
+    expect(endOfPeriods(days, start, FAR, count)).toBe(last.end);
+  });
+
+  test('no end in sight: as many days as there are', () => {
+    const days = schedule('2011-01-01T00:00:00.000Z', {
+      ...{ billing_period: 'DAILY', customer_timezone: 'Pacific/Apia' },
+      end_date: '2012-01-01T00:00:00.000Z',
+    });
+    expect(endOfPeriods(days, days.start_date, FAR, 1e9)).toBe('2012-01-01T00:00:00.000Z');
+  });
 });
