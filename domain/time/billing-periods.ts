@@ -163,6 +163,9 @@ function clippedGrid(schedule: BillingSchedule): {
   };
 }
 
+/** More than all other changes of a zone's offset together, summer time included. */
+const LESSER_CHANGE_MS = 4 * 3_600_000;
+
 /**
  * The number of k from `first` to before `last` with B(k) = B(k + 1): the zone leaves out the local day that is the
  * period. It happens when a zone moves across the date line, as Samoa did on 30 December 2011; none has done it twice
@@ -183,9 +186,6 @@ function periodsWithoutTime(grid: BillingGrid, zone: Zone, first: number, last: 
     (k) => k >= first && k < last && grid.boundaryMs(k) === grid.boundaryMs(k + 1),
   ).length;
 }
-/** More than all other changes of a zone's offset together, summer time included. */
-const LESSER_CHANGE_MS = 4 * 3_600_000;
-
 /**
  * k0: the boundary at which the second period begins. The smallest k with B(k) > start, or the next k
  * when B(k) is on the start's own local date: an anchor later that day must not create a period of

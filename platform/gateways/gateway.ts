@@ -138,6 +138,15 @@ export const refusedPayment = (
   { reference, amount, currency }: Pick<ChargeRequest, 'reference' | 'amount' | 'currency'>,
   error: string,
 ): GatewayPayment => ({
-  ...{ gateway_payment_id: null, tracking_id: null, reference, state: 'failed', amount, currency },
-  ...{ livemode, account: null, url: null, method: null, error },
+  gateway_payment_id: null,
+  tracking_id: null,
+  reference,
+  state: 'failed',
+  amount,
+  currency,
+  livemode,
+  account: null,
+  url: null,
+  method: null,
+  error,
 });

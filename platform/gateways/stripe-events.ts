@@ -10,7 +10,7 @@ import { idOf } from './stripe-states.ts';
 const TOLERANCE_SECONDS = 300;
 
 const id = matching(/^[\x21-\x7e]+$/, 255, 'must be an id');
-/** Also written by other systems of the tenant: what cannot be an id of ours is none. */
+/** Other systems of the tenant write this field too: a text that cannot be the id of a payment counts as null. */
 const reference = id.nullish().catch(null);
 const intentId = z.union([id, z.object({ id })]).nullable();
 
@@ -31,7 +31,7 @@ const Dispute = z.object({
   payment_intent: intentId,
 });
 
-/** Checks the raw bytes before anything of them is read. 401 for a signed content that is no event. */
+/** Verifies the signature of the raw bytes, then parses them. 401 if they are not signed or not an event. */
 export function verified(
   stripe: Stripe,
   raw: Buffer,

@@ -340,7 +340,7 @@ async function quotaByHours() {
   return { meter, entitlement, customer, subscription, announced };
 }
 
-test('late usage that moves the begin of a used-up window does not announce it again (money 7.12)', async () => {
+test('late usage that moves the start of a used-up window does not announce it again (money 7.12)', async () => {
   const { meter, customer, entitlement, announced } = await quotaByHours();
   await put('entitlement_alert_config', { alert_enabled: true });
   const used = async (quantity: string, at: string) => {

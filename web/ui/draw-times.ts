@@ -111,7 +111,7 @@ function widened(
 /** With more decimals than these, a label is as short as its digits allow. */
 const DECIMALS_MAX = 4;
 
-/** Labels of an axis: `1.5M`, `$15K`, `$0.010`; a unit that is no ISO currency stays a number. */
+/** Labels of an axis: `1.5M`, `$15K`, `$0.010`. Amounts in a custom currency have no symbol. */
 function compact(currency: string, decimals: number): (value: number) => string {
   const short: Intl.NumberFormatOptions =
     decimals === 0 || decimals > DECIMALS_MAX

@@ -226,8 +226,8 @@ export async function writeGrantAlerts(
 }
 
 /**
- * The same windows under the begin that the log has for them. Late usage opens a window earlier than it was measured
- * before: it is still that window (money 7.12).
+ * The same windows with the starts that the log has for them. Late usage makes a window start earlier than in the log:
+ * it is still that window (money 7.12).
  */
 async function knownWindows(
   tx: Transaction,

@@ -70,7 +70,7 @@ export async function lastAlertStates(
   return (stream) => states.get(streamKey(stream)) ?? null;
 }
 
-/** When the logged periods of these entities begin, in order, from an instant to another one. */
+/** The periods in the log of these entities that start in `[from, until)`, earliest first. */
 export async function loggedPeriodsOf(
   db: Db,
   scope: Scope,

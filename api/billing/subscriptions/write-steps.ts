@@ -78,9 +78,12 @@ export async function writeSteps(
     await writePauses(tx, scope, changes);
     const resettled = await settleResumptions(tx, deps, run, changes);
     await moveGrantsAfterPauses(tx, scope, changes);
-    for (const { before, after } of changes)
-      if (isCancellationMoved(before, after))
-        await moveCancellation(tx, scope, after.id, after.cancel_at, after);
+    for (const { before, after } of changes) {
+      const { id, cancel_at, subscription_status } = after;
+      if (subscription_status !== 'active' || cancel_at === null) continue;
+      // A resumption moves a cancellation at the end of the period (billing 12.4).
+      if (cancel_at !== before.cancel_at) await moveCancellation(tx, scope, id, cancel_at, after);
+    }
     const ended = [...moved, ...followed.map(({ after }) => after)].filter(
       (row) => row.subscription_status === 'cancelled',
     );
@@ -106,18 +109,6 @@ export async function writeSteps(
   failpoint('jobs.close_billing_periods.after_commit');
   return written;
 }
-
-type WithCancellation = SubscriptionRow & { readonly cancel_at: string };
-
-/** Whether a resumption has moved the end of the period, and with it a cancellation at that end (billing 12.4). */
-const isCancellationMoved = (
-  before: SubscriptionRow,
-  after: SubscriptionRow,
-): after is WithCancellation =>
-  after.subscription_status === 'active' &&
-  before.cancel_at !== null &&
-  after.cancel_at !== null &&
-  after.cancel_at !== before.cancel_at;
 
 /**
  * Credits advances for time after a scheduled cancellation as the cancellation requests (billing 13), for the time of a
