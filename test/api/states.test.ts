@@ -25,11 +25,6 @@ beforeEach(() => world.api.clock.set('2026-01-05T00:00:00.000Z'));
 
 const post = (path: string, body: object = {}) => world.api.post(`/v1${path}`, body);
 const get = async (path: string) => (await world.api.get(`/v1${path}`)).body;
-async function made(path: string, body: object = {}): Promise<any> {
-  const answer = await post(path, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
 
 interface Walk<State extends string, Trigger extends string> {
   readonly machine: StateMachine<State, Trigger>;
@@ -84,7 +79,7 @@ async function sold(more: object = {}): Promise<any> {
   });
 }
 async function then(subscription: any, path: string, body: object = {}): Promise<any> {
-  await made(`/subscriptions/${subscription.id}/${path}`, body);
+  await world.api.postOk(`/v1/subscriptions/${subscription.id}/${path}`, body);
   return subscription;
 }
 const NOW = { cancellation_type: 'immediate' };
@@ -141,12 +136,12 @@ describe('subscription: what is not one request', () => {
 /** A pause with its subscription. */
 async function paused(body: object): Promise<any> {
   const subscription = await sold();
-  const pause = await made(`/subscriptions/${subscription.id}/pause`, body);
+  const pause = await world.api.postOk(`/v1/subscriptions/${subscription.id}/pause`, body);
   return { id: pause.id, subscription_id: subscription.id };
 }
 async function pausedThen(body: object, path: (of: any) => string): Promise<any> {
   const pause = await paused(body);
-  await made(path(pause));
+  await world.api.postOk(`/v1${path(pause)}`);
   return pause;
 }
 const LATER = { pause_mode: 'scheduled', pause_start: '2026-01-20T00:00:00.000Z' };
@@ -199,7 +194,7 @@ async function cycle(kind: 'fee' | 'usage'): Promise<any> {
 }
 async function cycleThen(path: string): Promise<any> {
   const invoice = await cycle('fee');
-  await made(`/invoices/${invoice.id}/${path}`);
+  await world.api.postOk(`/v1/invoices/${invoice.id}/${path}`);
   return invoice;
 }
 
@@ -235,12 +230,12 @@ const due = (amount: string) =>
 async function note(type: 'ADJUSTMENT' | 'REFUND', ...paths: string[]): Promise<any> {
   const { invoice } = await due('100');
   if (type === 'REFUND') await payOffline(world.api, invoice, '100');
-  const created = await made('/creditnotes', {
+  const created = await world.api.postOk('/v1/creditnotes', {
     invoice_id: invoice.id,
     reason: 'BILLING_ERROR',
     line_items: [{ invoice_line_item_id: invoice.line_items[0].id, amount: '10' }],
   });
-  for (const path of paths) await made(`/creditnotes/${created.id}/${path}`);
+  for (const path of paths) await world.api.postOk(`/v1/creditnotes/${created.id}/${path}`);
   return created;
 }
 
@@ -267,7 +262,7 @@ for (const type of ['ADJUSTMENT', 'REFUND'] as const)
 
 async function filled(): Promise<any> {
   const customer = await world.catalog.customer();
-  return await made('/wallets', {
+  return await world.api.postOk('/v1/wallets', {
     customer_id: customer.id,
     currency: 'usd',
     initial_credits_to_load: '50',
@@ -290,7 +285,7 @@ walk({
     frozen,
     closed: async () => {
       const wallet = await filled();
-      await made(`/wallets/${wallet.id}/terminate`);
+      await world.api.postOk(`/v1/wallets/${wallet.id}/terminate`);
       return wallet;
     },
   },
@@ -361,7 +356,7 @@ async function refund(state: 'pending' | 'succeeded' | 'failed' | 'cancelled'): 
     payment_method_type: 'CARD',
     payment_method_id: 'pm_test_success',
   });
-  const sent = await made('/refunds', {
+  const sent = await world.api.postOk('/v1/refunds', {
     payment_id: paid.id,
     amount: '20',
     target: 'BACK_TO_SOURCE',
@@ -398,7 +393,7 @@ test('a refund that was cancelled at its gateway releases what it reserved', asy
 
 async function session(): Promise<any> {
   const customer = await world.catalog.customer();
-  const { checkout_session } = await made('/invoices', {
+  const { checkout_session } = await world.api.postOk('/v1/invoices', {
     invoice_type: 'ONE_OFF',
     customer_id: customer.id,
     currency: 'usd',

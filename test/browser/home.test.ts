@@ -70,11 +70,6 @@ describeInBrowser('home', (executable) => {
 
 /** Invoices that are open, overdue and paid in part, a payment, an empty wallet, and two wallets with an alert. */
 async function bill({ world: { api }, records }: BrowserWorld): Promise<void> {
-  const made = async (path: string, body: object): Promise<any> => {
-    const answer = await api.post(`/v1${path}`, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
   const customer_id = records.get('/customers/$id');
   const day = (days: number): string => new Date(api.clock.now() + days * 86_400_000).toISOString();
   for (const [amount, due_date] of [
@@ -82,7 +77,7 @@ async function bill({ world: { api }, records }: BrowserWorld): Promise<void> {
     ['20', day(5)],
     ['30', new Date(api.clock.now() + 60_000).toISOString()],
   ] as const) {
-    const { id } = await made('/invoices', {
+    const { id } = await api.postOk('/v1/invoices', {
       customer_id,
       invoice_type: 'ONE_OFF',
       currency: 'usd',
@@ -90,7 +85,7 @@ async function bill({ world: { api }, records }: BrowserWorld): Promise<void> {
       line_items: [{ display_name: 'Set-up', amount, quantity: '1' }],
     });
     if (amount === '20')
-      await made('/payments', {
+      await api.postOk('/v1/payments', {
         destination_type: 'INVOICE',
         destination_id: id,
         payment_method_type: 'OFFLINE',
@@ -98,12 +93,12 @@ async function bill({ world: { api }, records }: BrowserWorld): Promise<void> {
         currency: 'usd',
       });
   }
-  await made('/wallets', { customer_id, currency: 'eur', name: 'Nothing in it' });
+  await api.postOk('/v1/wallets', { customer_id, currency: 'eur', name: 'Nothing in it' });
   for (const [currency, credits_to_add] of [
     ['chf', '2'],
     ['gbp', '1'],
   ]) {
-    const low = await made('/wallets', {
+    const low = await api.postOk('/v1/wallets', {
       customer_id,
       currency,
       name: 'Low',
@@ -112,7 +107,7 @@ async function bill({ world: { api }, records }: BrowserWorld): Promise<void> {
         critical: { condition: 'below', threshold: '50' },
       },
     });
-    await made(`/wallets/${low.id}/top-up`, {
+    await api.postOk(`/v1/wallets/${low.id}/top-up`, {
       credits_to_add,
       transaction_reason: 'FREE_CREDIT_GRANT',
       idempotency_key: `low ${currency}`,

@@ -7,21 +7,16 @@ describeInBrowser('hosted pages', (executable) => {
   let shown: BrowserWorld;
   beforeAll(async () => {
     shown = await startBrowserWorld(executable);
-    await made('/v1/connections', { name: 'Test', provider_type: 'test' });
+    await shown.world.api.postOk('/v1/connections', { name: 'Test', provider_type: 'test' });
   });
   afterAll(() => shown?.close());
 
-  const made = async (path: string, body: object): Promise<any> => {
-    const answer = await shown.world.api.post(path, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
   /** The address of a link on the port of this test. */
   const here = (link: string): string => link.replace(/^https?:\/\/[^/]+/, shown.url);
 
   /** An invoice that waits for its payment, and the link of its page. */
   const checkout = async (line: object = {}): Promise<any> => {
-    const { checkout_session } = await made('/v1/invoices', {
+    const { checkout_session } = await shown.world.api.postOk('/v1/invoices', {
       customer_id: shown.records.get('/customers/$id'),
       invoice_type: 'ONE_OFF',
       currency: 'usd',

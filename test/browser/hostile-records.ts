@@ -17,21 +17,16 @@ export async function hostileRecords({
   api,
   ...world
 }: PipelineWorld): Promise<ReadonlyMap<string, string>> {
-  const made = async (path: string, body: object): Promise<any> => {
-    const answer = await api.post(`/v1${path}`, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
   const name = hostileText(255);
   const external_id = hostileText(200).replace(/\s/g, '');
-  const meter = await made('/meters', {
+  const meter = await api.postOk('/v1/meters', {
     name,
     event_name: 'x'.repeat(200),
     aggregation: { type: 'SUM', field: 'v' },
     filters: [{ key: 'x'.repeat(100), values: ['y'.repeat(200), 'z'] }],
     reset_usage: 'BILLING_PERIOD',
   });
-  const plan = await made('/plans', { name, description: hostileText(1_000) });
+  const plan = await api.postOk('/v1/plans', { name, description: hostileText(1_000) });
   const price = {
     entity_type: 'PLAN',
     entity_id: plan.id,
@@ -41,14 +36,14 @@ export async function hostileRecords({
     price_unit_type: 'FIAT',
     display_name: name,
   };
-  await made('/prices', {
+  await api.postOk('/v1/prices', {
     ...price,
     type: 'FIXED',
     billing_model: 'FLAT_FEE',
     invoice_cadence: 'ARREAR',
     amount: '99999999999.123456789012345678',
   });
-  await made('/prices', {
+  await api.postOk('/v1/prices', {
     ...price,
     type: 'USAGE',
     billing_model: 'FLAT_FEE',
@@ -56,33 +51,37 @@ export async function hostileRecords({
     meter_id: meter.id,
     amount: '0.000000000000000001',
   });
-  const feature = await made('/features', {
+  const feature = await api.postOk('/v1/features', {
     name,
     type: 'metered',
     meter_id: meter.id,
     unit_singular: 'u'.repeat(50),
     unit_plural: 'u'.repeat(50),
   });
-  await made('/entitlements', {
+  await api.postOk('/v1/entitlements', {
     plan_id: plan.id,
     feature_id: feature.id,
     feature_type: 'metered',
     usage_limit: 2_000_000_000,
     usage_reset_period: 'MONTHLY',
   });
-  const addon = await made('/addons', { name, lookup_key: hostileText(255), description: name });
-  await made('/prices', {
+  const addon = await api.postOk('/v1/addons', {
+    name,
+    lookup_key: hostileText(255),
+    description: name,
+  });
+  await api.postOk('/v1/prices', {
     ...{ ...price, entity_type: 'ADDON', entity_id: addon.id, type: 'FIXED' },
     ...{ billing_model: 'FLAT_FEE', invoice_cadence: 'ARREAR', amount: '0.01' },
   });
-  const customer = await made('/customers', {
+  const customer = await api.postOk('/v1/customers', {
     external_id,
     name,
     address_line1: name,
     address_city: hostileText(100),
     metadata: { [hostileText(100)]: hostileText(255) },
   });
-  const subscription = await made('/subscriptions', {
+  const subscription = await api.postOk('/v1/subscriptions', {
     customer_id: customer.id,
     plan_id: plan.id,
     billing_period: 'MONTHLY',
@@ -90,33 +89,33 @@ export async function hostileRecords({
     currency: 'usd',
     addons: [{ addon_id: addon.id }],
   });
-  const invoice = await made('/invoices', {
+  const invoice = await api.postOk('/v1/invoices', {
     customer_id: customer.id,
     invoice_type: 'ONE_OFF',
     currency: 'usd',
     line_items: AMOUNTS.map((amount) => ({ display_name: name, amount, quantity: '1' })),
   });
-  const wallet = await made('/wallets', {
+  const wallet = await api.postOk('/v1/wallets', {
     customer_id: customer.id,
     currency: 'usd',
     name,
     description: hostileText(1_000),
   });
-  await made(`/wallets/${wallet.id}/top-up`, {
+  await api.postOk(`/v1/wallets/${wallet.id}/top-up`, {
     credits_to_add: '99999999999999.123456789012345678',
     transaction_reason: 'FREE_CREDIT_GRANT',
     idempotency_key: 'hostile',
   });
   // After the subscription, which would get a wallet of it.
-  await made('/creditgrants', {
+  await api.postOk('/v1/creditgrants', {
     ...{ name, scope: 'ADDON', addon_id: addon.id, credits: '99999999999999.12345678' },
     ...{ cadence: 'ONETIME', expiration_type: 'NEVER' },
   });
-  const endpoint = await made('/webhooks/endpoints', {
+  const endpoint = await api.postOk('/v1/webhooks/endpoints', {
     url: `https://example.com/${'h'.repeat(500)}`,
     description: name,
   });
-  const clock = await made('/test-clocks', { name, now: '2026-01-01T00:00:00Z' });
+  const clock = await api.postOk('/v1/test-clocks', { name, now: '2026-01-01T00:00:00Z' });
   const at = new Date(api.clock.now() - 60_000).toISOString();
   const event_id = 'e'.repeat(200);
   await world.send([

@@ -26,11 +26,6 @@ export async function lateInvoice(
   { name, more = 0, isLess = false, due_date }: LateUsage,
 ): Promise<LateInvoice> {
   const { api, catalog } = world;
-  const ok = async (path: string, body: object): Promise<any> => {
-    const answer = await api.post(`/v1${path}`, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
   const { start, end } = monthBefore(api.clock.now());
   const at = new Date(Date.parse(start) + DAY_MS).toISOString();
   const event = (event_id: string, kind: string, v: number) => ({
@@ -50,7 +45,7 @@ export async function lateInvoice(
   const subscription = await catalog.subscribe(customer, plan, { start_date: start });
   await world.send([event('in-time', 'tokens', 100), event('withdrawn', 'images', 40)]);
   await world.settled();
-  const { id } = await ok('/invoices', {
+  const { id } = await api.postOk('/v1/invoices', {
     invoice_type: 'SUBSCRIPTION',
     customer_id: customer.id,
     subscription_id: subscription.id,
@@ -59,10 +54,13 @@ export async function lateInvoice(
     period_end: end,
     ...(due_date === undefined ? {} : { due_date }),
   });
-  await ok(`/invoices/${id}/finalize`, {});
+  await api.postOk(`/v1/invoices/${id}/finalize`, {});
   if (more > 0) await world.send([event('late', 'tokens', more)]);
   if (isLess)
-    await ok('/events/corrections', { event_id: `${name}-withdrawn`, reason: 'sent by mistake' });
+    await api.postOk('/v1/events/corrections', {
+      event_id: `${name}-withdrawn`,
+      reason: 'sent by mistake',
+    });
   await world.settled();
   return (await api.get(`/v1/invoices/${id}`)).body;
 }

@@ -16,7 +16,7 @@ describeInBrowser('portal', (executable) => {
   let shown: BrowserWorld;
   beforeAll(async () => {
     shown = await startBrowserWorld(executable);
-    await made('/v1/connections', { name: 'Test', provider_type: 'test' });
+    await shown.world.api.postOk('/v1/connections', { name: 'Test', provider_type: 'test' });
   });
   afterAll(() => shown?.close());
 
@@ -24,8 +24,6 @@ describeInBrowser('portal', (executable) => {
     if (status >= 300) throw new Error(JSON.stringify(body));
     return body;
   };
-  const made = async (path: string, body: object): Promise<any> =>
-    answered(await shown.world.api.post(path, body));
   const read = async (path: string): Promise<any> => answered(await shown.world.api.get(path));
   /** The address of a link on the port of this test. */
   const here = (link: string): string => link.replace(/^https?:\/\/[^/]+/, shown.url);
@@ -40,7 +38,7 @@ describeInBrowser('portal', (executable) => {
     return watched;
   };
   const invoiceFor = (customer_id: string, line: object = {}) =>
-    made('/v1/invoices', {
+    shown.world.api.postOk('/v1/invoices', {
       customer_id,
       invoice_type: 'ONE_OFF',
       currency: 'usd',
@@ -63,13 +61,16 @@ describeInBrowser('portal', (executable) => {
     await world.settled();
   }
   const newCustomer = async (external_id: string, name = external_id) =>
-    await made('/v1/customers', { external_id, name });
+    await shown.world.api.postOk('/v1/customers', { external_id, name });
 
   test('every page in light and dark at three widths: axe finds nothing, nothing overflows, nothing fails; the token leaves the address', async () => {
-    await made(`/v1/customers/${shown.records.get('/customers/$id')}/payment-methods`, {
-      gateway_method_id: 'pm_test_success',
-      payment_gateway: 'test',
-    });
+    await shown.world.api.postOk(
+      `/v1/customers/${shown.records.get('/customers/$id')}/payment-methods`,
+      {
+        gateway_method_id: 'pm_test_success',
+        payment_gateway: 'test',
+      },
+    );
     await useTokens('portal-usage', 2_500);
     const { page, problems } = await portalOf('acme');
     expect(page.url()).toBe(`${shown.url}/portal`);
@@ -87,7 +88,7 @@ describeInBrowser('portal', (executable) => {
     // The figures on the pages are those of the API.
     await page.goto(`${shown.url}/portal/usage`);
     await page.getByText('2,500 tokens of 10,000 (25%)').waitFor();
-    const { amount_due } = await made('/v1/invoices/preview', {
+    const { amount_due } = await shown.world.api.postOk('/v1/invoices/preview', {
       subscription_id: shown.records.get('/subscriptions/$id'),
     });
     const owed = await read(
@@ -103,7 +104,10 @@ describeInBrowser('portal', (executable) => {
   test('by keyboard: an invoice is paid on the payment page after a decline, the next with a saved method; credits are bought', async () => {
     const customer = await newCustomer('payer');
     const [first, second] = [await invoiceFor(customer.id), await invoiceFor(customer.id)];
-    const wallet = await made('/v1/wallets', { customer_id: customer.id, currency: 'usd' });
+    const wallet = await shown.world.api.postOk('/v1/wallets', {
+      customer_id: customer.id,
+      currency: 'usd',
+    });
     const { page, problems } = await portalOf('payer');
     const found: string[] = [];
     const press = (name: string | RegExp) => page.getByRole('button', { name }).press('Enter');

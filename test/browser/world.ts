@@ -130,12 +130,7 @@ function watch(page: Page): string[] {
 /** One record for each page of the route table that has an id in its path. */
 async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, string>> {
   const { api } = world;
-  const made = async (path: string, body: object): Promise<{ id: string }> => {
-    const answer = await api.post(path, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
-  const meter = await made('/v1/meters', {
+  const meter = await api.postOk('/v1/meters', {
     name: 'Tokens',
     event_name: 'completion',
     aggregation: { type: 'SUM', field: 'tokens' },
@@ -158,50 +153,53 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
   await catalog.customer({
     name: `<script>alert(1)</script> ${'شركة '.repeat(10)}${'x'.repeat(150)}`,
   });
-  const invoice = await made('/v1/invoices', {
+  const invoice = await api.postOk('/v1/invoices', {
     customer_id: customer.id,
     invoice_type: 'ONE_OFF',
     currency: 'usd',
     line_items: [{ display_name: 'Set-up', amount: '1234567.89', quantity: '1' }],
   });
-  const wallet = await made('/v1/wallets', {
+  const wallet = await api.postOk('/v1/wallets', {
     customer_id: customer.id,
     currency: 'usd',
     name: 'Prepaid',
   });
-  await made(`/v1/wallets/${wallet.id}/top-up`, {
+  await api.postOk(`/v1/wallets/${wallet.id}/top-up`, {
     credits_to_add: '100',
     transaction_reason: 'FREE_CREDIT_GRANT',
     idempotency_key: 'first',
   });
-  const feature = await made('/v1/features', {
+  const feature = await api.postOk('/v1/features', {
     name: 'Completions',
     type: 'metered',
     meter_id: meter.id,
     unit_singular: 'token',
     unit_plural: 'tokens',
   });
-  await made('/v1/entitlements', {
+  await api.postOk('/v1/entitlements', {
     plan_id: plan.id,
     feature_id: feature.id,
     feature_type: 'metered',
     usage_limit: 10_000,
     usage_reset_period: 'MONTHLY',
   });
-  const addon = await made('/v1/addons', { name: 'Support', lookup_key: 'support' });
+  const addon = await api.postOk('/v1/addons', { name: 'Support', lookup_key: 'support' });
   await catalog.fixed(addon, '20', { entity_type: 'ADDON' });
-  await made('/v1/entitlements', {
+  await api.postOk('/v1/entitlements', {
     ...{ entity_type: 'ADDON', entity_id: addon.id },
     ...{ feature_id: feature.id, feature_type: 'metered' },
     ...{ usage_limit: 500, usage_reset_period: 'MONTHLY' },
   });
-  await made('/v1/creditgrants', {
+  await api.postOk('/v1/creditgrants', {
     ...{ name: 'Welcome', scope: 'ADDON', addon_id: addon.id, credits: '25' },
     ...{ cadence: 'RECURRING', period: 'MONTHLY', expiration_type: 'BILLING_CYCLE' },
   });
   await catalog.subscribe(await catalog.customer(), plan, { addons: [{ addon_id: addon.id }] });
-  const endpoint = await made('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
-  const clock = await made('/v1/test-clocks', { name: 'One year', now: '2026-01-01T00:00:00Z' });
+  const endpoint = await api.postOk('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
+  const clock = await api.postOk('/v1/test-clocks', {
+    name: 'One year',
+    now: '2026-01-01T00:00:00Z',
+  });
   const at = new Date(api.clock.now() - 60_000).toISOString();
   const event = (event_id: string, properties: object) => ({
     event_id, event_name: 'completion', external_customer_id: 'acme', timestamp: at, source: 'test', properties,

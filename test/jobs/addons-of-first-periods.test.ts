@@ -11,22 +11,19 @@ beforeEach(async () => {
   await world.api.pool`update subscriptions set due_at = null`;
 });
 
-async function send(path: string, body: object): Promise<any> {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
 /** A subscription from 1 January of a fee of 30, with an addon that ends with the period in which it starts. */
 async function subscribed(more: object) {
   const { catalog } = world;
   const plan = await catalog.plan();
   await catalog.fixed(plan, '30', { display_name: 'Base' });
-  const addon = await send('/addons', { name: 'Pack', lookup_key: plan.id.toLowerCase() });
+  const addon = await world.api.postOk('/v1/addons', {
+    name: 'Pack',
+    lookup_key: plan.id.toLowerCase(),
+  });
   const price = { entity_type: 'ADDON' };
   await catalog.fixed(addon, '31', { ...price, display_name: 'Pack' });
   await catalog.fixed(addon, '5', { ...price, display_name: 'Once', billing_period: 'ONETIME' });
-  await send('/creditgrants', {
+  await world.api.postOk('/v1/creditgrants', {
     name: 'Credits', scope: 'PLAN', plan_id: plan.id, credits: '1', cadence: 'ONETIME',
     expiration_type: 'NEVER',
   }); // prettier-ignore
@@ -62,7 +59,9 @@ describe('an addon that ends with the period in which it starts (billing 10.5, 1
   test('a draft that begins later: it is in the first period', async () => {
     const draft = await subscribed({ subscription_status: 'draft' });
     await closeUntil(day('2026-05-11'));
-    await send(`/subscriptions/${draft.id}/activate`, { start_date: day('2026-05-11') });
+    await world.api.postOk(`/v1/subscriptions/${draft.id}/activate`, {
+      start_date: day('2026-05-11'),
+    });
     await closeUntil(day('2026-06-12'));
     expect(await billed(draft)).toEqual([
       ['Base 30 05-11..06-11', 'Pack 31 05-11..06-11', 'Once 5 05-11..05-11'],
@@ -80,7 +79,9 @@ describe('an addon that ends with the period in which it starts (billing 10.5, 1
       subscription_status: 'draft',
       start_date: day('2026-03-01'),
     });
-    await send(`/subscriptions/${draft.id}/activate`, { start_date: day('2026-02-15') });
+    await world.api.postOk(`/v1/subscriptions/${draft.id}/activate`, {
+      start_date: day('2026-02-15'),
+    });
     await closeUntil(day('2026-03-16'));
     expect(await billed(draft)).toEqual([
       ['Base 30 02-15..03-15', 'Pack 31 02-15..03-15', 'Once 5 02-15..02-15'],
@@ -99,8 +100,11 @@ describe('an addon that ends with the period in which it starts (billing 10.5, 1
     });
     await closeUntil(day('2026-01-04'));
     const body = { type: 'trial_end', trial_end_params: change };
-    const shown = await send(`/subscriptions/${subscription.id}/modify/preview`, body);
-    await send(`/subscriptions/${subscription.id}/modify/execute`, body);
+    const shown = await world.api.postOk(
+      `/v1/subscriptions/${subscription.id}/modify/preview`,
+      body,
+    );
+    await world.api.postOk(`/v1/subscriptions/${subscription.id}/modify/execute`, body);
     await closeUntil(day(end));
     const [first] = await billed(subscription);
     expect(first).toHaveLength(1);

@@ -15,31 +15,25 @@ beforeEach(async () => {
 const monthly = { billing_period: 'MONTHLY', billing_period_count: 1, currency: 'usd' };
 let count = 0;
 
-async function make(path: string, body: object): Promise<any> {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
 /** A plan of usage at 1 with 10 units free, and an addon of 31 in advance with 5 more. */
 async function sold() {
   const { catalog } = world;
   const plan = await catalog.plan('Pro');
   const meter = await catalog.meter();
   await catalog.usage(plan, meter, { display_name: 'calls', amount: '1' });
-  const feature = await make('/features', {
+  const feature = await world.api.postOk('/v1/features', {
     name: 'Calls', type: 'metered', meter_id: meter.id, lookup_key: `calls${(count += 1)}`,
   }); // prettier-ignore
   const grant = (entity_type: string, entity_id: string, more: object) =>
-    make('/entitlements', {
+    world.api.postOk('/v1/entitlements', {
       entity_type, entity_id, feature_id: feature.id, feature_type: 'metered',
       is_enabled: true, usage_reset_period: 'MONTHLY', ...more,
     }); // prettier-ignore
   const entitlement = await grant('PLAN', plan.id, { usage_limit: 10 });
-  const addon = await make('/addons', { name: 'Pack', lookup_key: `pack${count}` });
+  const addon = await world.api.postOk('/v1/addons', { name: 'Pack', lookup_key: `pack${count}` });
   const granted = await grant('ADDON', addon.id, { usage_limit: 5 });
   const price = (more: object) =>
-    make('/prices', {
+    world.api.postOk('/v1/prices', {
       ...monthly, entity_type: 'ADDON', entity_id: addon.id, price_unit_type: 'FIAT',
       billing_model: 'FLAT_FEE', type: 'FIXED', invoice_cadence: 'ADVANCE', ...more,
     }); // prettier-ignore

@@ -12,18 +12,12 @@ beforeEach(async () => {
   await world.api.pool`update subscriptions set due_at = null`;
 });
 
-async function ok(path: string, body: object = {}): Promise<any> {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
 /** From 1 January, 31.00 a month in advance with 100 credits a month, or with another grant. */
 async function subscribed(grant: object = {}, more: object = {}) {
   const { catalog } = world;
   const plan = await catalog.plan();
   await catalog.fixed(plan, '31', { invoice_cadence: 'ADVANCE' });
-  await ok('/creditgrants', {
+  await world.api.postOk('/v1/creditgrants', {
     ...{ name: 'Credits', scope: 'PLAN', plan_id: plan.id, credits: '100' },
     ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 1, expiration_type: 'NEVER' },
     ...grant,
@@ -36,8 +30,9 @@ async function subscribed(grant: object = {}, more: object = {}) {
 type Subscribed = Awaited<ReturnType<typeof subscribed>>;
 
 const pause = ({ subscription }: Subscribed, body: object = {}) =>
-  ok(`/subscriptions/${subscription.id}/pause`, body);
-const resume = ({ subscription }: Subscribed) => ok(`/subscriptions/${subscription.id}/resume`);
+  world.api.postOk(`/v1/subscriptions/${subscription.id}/pause`, body);
+const resume = ({ subscription }: Subscribed) =>
+  world.api.postOk(`/v1/subscriptions/${subscription.id}/resume`);
 const clockTo = (at: string) => world.api.clock.set(at.length === 10 ? day(at) : at);
 async function credits(at: string) {
   clockTo(at);
@@ -61,7 +56,7 @@ async function given({ subscription, customer }: Subscribed): Promise<string[]> 
     select period_start, application_status from credit_grant_applications
      where subscription_id = ${subscription.id} and application_status = 'applied'
      order by period_start`;
-  const { items } = await ok('/wallets/transactions/search', {
+  const { items } = await world.api.postOk('/v1/wallets/transactions/search', {
     ...{ customer_id: customer.id, transaction_reason: 'SUBSCRIPTION_CREDIT_GRANT', limit: 100 },
   });
   const ends = items.map(({ expiry_date }: any) => expiry_date).reverse();
@@ -243,6 +238,8 @@ describe('credits that are announced lie outside of the pause (money 5.6.4)', ()
 test('credits at the end of a subscription are not announced (money 5.6.3, 5.6.4)', async () => {
   const one = await subscribed();
   expect(await upcoming(one)).toEqual([['2026-02-01', '2026-03-01']]);
-  await ok(`/subscriptions/${one.subscription.id}/cancel`, { cancellation_type: 'end_of_period' });
+  await world.api.postOk(`/v1/subscriptions/${one.subscription.id}/cancel`, {
+    cancellation_type: 'end_of_period',
+  });
   expect(await upcoming(one)).toEqual([]);
 });

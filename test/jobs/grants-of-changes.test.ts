@@ -15,14 +15,8 @@ beforeEach(async () => {
   await world.api.pool`update subscriptions set due_at = null`;
 });
 
-async function make(path: string, body: object): Promise<any> {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
 const granted = (scope: 'PLAN' | 'ADDON', id: string, credits: string, more: object = {}) =>
-  make('/creditgrants', {
+  world.api.postOk('/v1/creditgrants', {
     name: 'Credits',
     scope,
     [scope === 'PLAN' ? 'plan_id' : 'addon_id']: id,
@@ -41,7 +35,10 @@ async function planWith(credits: string | null) {
 }
 let packs = 0;
 async function addonWith(credits: string, more: object = {}) {
-  const addon = await make('/addons', { name: 'Pack', lookup_key: `pack${(packs += 1)}` });
+  const addon = await world.api.postOk('/v1/addons', {
+    name: 'Pack',
+    lookup_key: `pack${(packs += 1)}`,
+  });
   await granted('ADDON', addon.id, credits, more);
   return addon;
 }
@@ -55,7 +52,7 @@ async function subscribed(credits: string | null, more: object = {}) {
 type Subscribed = Awaited<ReturnType<typeof subscribed>>;
 
 const modify = ({ subscription }: Subscribed, body: object, how = 'execute') =>
-  make(`/subscriptions/${subscription.id}/modify/${how}`, body);
+  world.api.postOk(`/v1/subscriptions/${subscription.id}/modify/${how}`, body);
 const attach = (to: Subscribed, addon: { id: string }, more: object = {}, how = 'execute') =>
   modify(
     to,
@@ -65,7 +62,7 @@ const attach = (to: Subscribed, addon: { id: string }, more: object = {}, how = 
 const associations = async ({ subscription }: Subscribed): Promise<{ id: string }[]> =>
   (await world.api.get(`/v1/subscriptions/${subscription.id}/addons/associations`)).body.items;
 const changePlan = ({ subscription }: Subscribed, plan: { id: string }, more: object = {}) =>
-  make(`/subscriptions/${subscription.id}/change/v2/execute`, {
+  world.api.postOk(`/v1/subscriptions/${subscription.id}/change/v2/execute`, {
     target_plan_id: plan.id,
     ...more,
   });
@@ -226,7 +223,7 @@ describe('grants of a plan that is changed', () => {
 
   test('the grants of the subscription itself and of kept addons continue, those of dropped addons end', async () => {
     const one = await subscribed('60');
-    await make('/creditgrants', {
+    await world.api.postOk('/v1/creditgrants', {
       name: 'Own', scope: 'SUBSCRIPTION', subscription_id: one.subscription.id, credits: '7', cadence: 'RECURRING',
       period: 'MONTHLY', period_count: 1, expiration_type: 'NEVER', start_date: day('2026-04-01'),
     }); // prettier-ignore

@@ -9,11 +9,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-async function ok(path: string, body: object = {}): Promise<any> {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
 const balanceOf = async ({ id }: { id: string }) =>
   (await world.api.get(`/v1/customers/${id}/wallets`)).body[0].credit_balance;
 
@@ -22,7 +17,7 @@ test('credits of other subscriptions are given', async () => {
   const { catalog } = world;
   const plan = await catalog.plan();
   await catalog.fixed(plan, '10');
-  await ok('/creditgrants', {
+  await world.api.postOk('/v1/creditgrants', {
     ...{ name: 'Credits', scope: 'PLAN', plan_id: plan.id, credits: '100', cadence: 'RECURRING' },
     ...{ period: 'MONTHLY', period_count: 1, expiration_type: 'NEVER' },
   });
@@ -72,14 +67,14 @@ describe('automatic top-ups', () => {
   async function walletWith(more: object) {
     const customer = await world.catalog.customer();
     const body = { customer_id: customer.id, ...terms, initial_credits_to_load: '5' };
-    const wallet = await ok('/wallets', body);
+    const wallet = await world.api.postOk('/v1/wallets', body);
     const stored = { ...auto, amount: '100', cooldown_ms: null, ...more };
     await world.api.pool`
       update wallets set auto_topup = ${world.api.pool.json(stored)} where id = ${wallet.id}`;
     return wallet;
   }
   const invoicesOf = async ({ customer_id }: { customer_id: string }) =>
-    (await ok('/invoices/search', { customer_id })).items;
+    (await world.api.postOk('/v1/invoices/search', { customer_id })).items;
 
   test('one that is worth less than a minor unit is not invoiced, and refuses no debit', async () => {
     const wallet = await walletWith({ amount: '1' });
@@ -114,7 +109,7 @@ test('credits of other wallets expire', async () => {
   world.api.clock.set(day('2026-03-01'));
   const customers = [await world.catalog.customer(), await world.catalog.customer()];
   for (const { id } of customers)
-    await ok('/wallets', {
+    await world.api.postOk('/v1/wallets', {
       ...{ customer_id: id, currency: 'usd', initial_credits_to_load: '50' },
       initial_credits_expiry_date_utc: day('2026-03-02'),
     });
@@ -141,7 +136,7 @@ test('other subscriptions with an uncollected invoice are cancelled', async () =
   for (let index = 0; index < 12; index += 1) {
     const customer = await catalog.customer();
     const saved = { gateway_method_id: 'pm_test_decline', is_default: true };
-    await ok(`/customers/${customer.id}/payment-methods`, saved);
+    await world.api.postOk(`/v1/customers/${customer.id}/payment-methods`, saved);
     made.push(await catalog.subscribe(customer, plan, { start_date: day('2026-04-01') }));
   }
   const statusOf = async ({ id }: { id: string }) =>
@@ -170,7 +165,7 @@ test('other invoices are charged, when a page of the longest due ones cannot be'
   for (let index = 0; index < 12; index += 1) {
     const customer = await catalog.customer();
     const saved = { gateway_method_id: 'pm_test_success', is_default: true };
-    await ok(`/customers/${customer.id}/payment-methods`, saved);
+    await world.api.postOk(`/v1/customers/${customer.id}/payment-methods`, saved);
     await catalog.subscribe(customer, plan, { start_date: day('2026-05-01') });
     customers.push(customer);
   }

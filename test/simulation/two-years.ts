@@ -101,13 +101,19 @@ class Years {
     const { catalog, api } = this.#world;
     for (const meter of METERS) this.#meters[meter] = await catalog.meter();
     this.#plans = [await this.#planOf(TARIFFS[0]), await this.#planOf(TARIFFS[1])];
-    this.#addon = await this.#ok('/addons', { name: 'Addon', lookup_key: 'addon' });
-    await this.#ok('/prices', {
+    this.#addon = await this.#world.api.postOk('/v1/addons', {
+      name: 'Addon',
+      lookup_key: 'addon',
+    });
+    await this.#world.api.postOk('/v1/prices', {
       ...{ entity_type: 'ADDON', entity_id: this.#addon.id, type: 'FIXED', amount: ADDON },
       ...{ billing_model: 'FLAT_FEE', billing_period: 'MONTHLY', invoice_cadence: 'ADVANCE' },
       currency: 'usd',
     });
-    this.#clock = await this.#ok('/test-clocks', { name: 'Years', now: iso(START) });
+    this.#clock = await this.#world.api.postOk('/v1/test-clocks', {
+      name: 'Years',
+      now: iso(START),
+    });
     await completeBackfills(api.pool);
   }
 
@@ -137,7 +143,7 @@ class Years {
     const coupon =
       off === null
         ? null
-        : await this.#ok('/coupons', {
+        : await this.#world.api.postOk('/v1/coupons', {
             ...{ name: 'Off', type: 'percentage', cadence: 'repeated' },
             ...{ percentage_off: String(off.percent), duration_in_periods: off.periods },
           });
@@ -156,7 +162,10 @@ class Years {
   async #seatPrice(plan: number): Promise<string> {
     if (this.#seatPrices.length === 0)
       for (const { id } of this.#plans) {
-        const found = await this.#ok('/prices/search', { plan_ids: [id], limit: 100 });
+        const found = await this.#world.api.postOk('/v1/prices/search', {
+          plan_ids: [id],
+          limit: 100,
+        });
         const seat = found.items.find((price: any) => price.display_name === 'Seat');
         this.#seatPrices.push(seat.id);
       }
@@ -191,7 +200,7 @@ class Years {
       const { then } = change;
       return [
         [at, step],
-        [resumed, () => this.#ok(`${path}/resume`, {})],
+        [resumed, () => this.#world.api.postOk(`/v1${path}/resume`, {})],
         ...(then === null
           ? []
           : [
@@ -213,7 +222,7 @@ class Years {
         const line = line_items.find(
           (item: any) => item.display_name === 'Seat' && item.end_date === null,
         );
-        await this.#ok(`${path}/modify/execute`, {
+        await this.#world.api.postOk(`/v1${path}/modify/execute`, {
           type: 'quantity_change',
           quantity_change_params: {
             line_items: [{ id: line.id, quantity: String(change.seats) }],
@@ -223,13 +232,13 @@ class Years {
       }
       case 'plan':
         lived.plan = 1 - lived.plan;
-        await this.#ok(`${path}/change/v2/execute`, {
+        await this.#world.api.postOk(`/v1${path}/change/v2/execute`, {
           target_plan_id: this.#plans[lived.plan]!.id,
         });
         return;
       case 'attach': {
         const body = { subscription_id: lived.id, addon_id: this.#addon.id };
-        lived.addons.unshift((await this.#ok('/subscriptions/addon', body)).id);
+        lived.addons.unshift((await this.#world.api.postOk('/v1/subscriptions/addon', body)).id);
         return;
       }
       case 'detach': {
@@ -239,13 +248,13 @@ class Years {
         return;
       }
       case 'pause':
-        await this.#ok(`${path}/pause`, {});
+        await this.#world.api.postOk(`/v1${path}/pause`, {});
         return;
       case 'cancel':
-        await this.#ok(`${path}/cancel`, { cancellation_type: 'end_of_period' });
+        await this.#world.api.postOk(`/v1${path}/cancel`, { cancellation_type: 'end_of_period' });
         return;
       case 'stop':
-        await this.#ok(`${path}/cancel`, { cancellation_type: 'immediate' });
+        await this.#world.api.postOk(`/v1${path}/cancel`, { cancellation_type: 'immediate' });
         return;
       default:
         change satisfies never;
@@ -254,11 +263,14 @@ class Years {
 
   async #compare(lived: Lived): Promise<Mismatch[]> {
     const { seed, told, id, customer } = lived;
-    const found = await this.#ok('/invoices/search', { subscription_id: id, limit: 1000 });
+    const found = await this.#world.api.postOk('/v1/invoices/search', {
+      subscription_id: id,
+      limit: 1000,
+    });
     const invoices = (found.items as any[]).filter(
       ({ invoice_status, subtotal }) => invoice_status !== 'VOIDED' && subtotal !== '0',
     );
-    const wallets = await this.#ok('/wallets/transactions/search', {
+    const wallets = await this.#world.api.postOk('/v1/wallets/transactions/search', {
       ...{ customer_id: customer.id, type: 'credit', limit: 1000 },
     });
     const money = (text: string) => Number(text).toFixed(2);
@@ -300,12 +312,6 @@ class Years {
   async #advance(at: number): Promise<void> {
     const moved = await this.#world.advance(this.#clock, iso(at));
     if (moved.status !== 'ready') throw new Error(JSON.stringify(moved));
-  }
-
-  async #ok(path: string, body: object): Promise<any> {
-    const answer = await this.#world.api.post(`/v1${path}`, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
   }
 }
 

@@ -53,6 +53,8 @@ export interface TestCaller {
   call(method: string, path: string, body?: unknown, headers?: object): Promise<TestAnswer>;
   get(path: string, headers?: object): Promise<TestAnswer>;
   post(path: string, body?: unknown, headers?: object): Promise<TestAnswer>;
+  /** The body of the answer. A refusal fails the test. */
+  postOk(path: string, body?: unknown, headers?: object): Promise<any>;
   put(path: string, body?: unknown, headers?: object): Promise<TestAnswer>;
   delete(path: string, body?: unknown, headers?: object): Promise<TestAnswer>;
 }
@@ -192,13 +194,21 @@ export async function startTestApi(
         });
       return { status: response.statusCode, body: answer, headers: response.headers };
     };
+    const post: TestCaller['post'] = (path, body, headers) =>
+      call('POST', path, body ?? {}, headers);
     return {
       key,
       scope,
       user_id,
       call,
       get: (path, headers) => call('GET', path, undefined, headers),
-      post: (path, body, headers) => call('POST', path, body ?? {}, headers),
+      post,
+      async postOk(path, body, headers) {
+        const answer = await post(path, body, headers);
+        if (answer.status >= 300)
+          throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+        return answer.body;
+      },
       put: (path, body, headers) => call('PUT', path, body ?? {}, headers),
       delete: (path, body, headers) => call('DELETE', path, body, headers),
     };

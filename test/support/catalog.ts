@@ -16,15 +16,9 @@ let counter = 0;
 
 /** Shorthands over the API itself. Periods are monthly and the currency is usd unless said otherwise. */
 export function catalogOf(api: TestCaller): TestCatalog {
-  const create = async (path: string, body: object) => {
-    const answer = await api.post(`/v1${path}`, body);
-    if (answer.status !== 201)
-      throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
   const monthly = { billing_period: 'MONTHLY', billing_period_count: 1, currency: 'usd' };
   const price = (plan: { id: string }, more: object) =>
-    create('/prices', {
+    api.postOk('/v1/prices', {
       ...monthly,
       entity_type: 'PLAN',
       entity_id: plan.id,
@@ -33,9 +27,9 @@ export function catalogOf(api: TestCaller): TestCatalog {
       ...more,
     });
   return {
-    plan: (name = 'Plan') => create('/plans', { name }),
+    plan: (name = 'Plan') => api.postOk('/v1/plans', { name }),
     meter: (aggregation = { type: 'SUM', field: 'v' }, more = {}) =>
-      create('/meters', {
+      api.postOk('/v1/meters', {
         name: 'Calls',
         event_name: `calls_${(counter += 1)}`,
         aggregation,
@@ -53,8 +47,17 @@ export function catalogOf(api: TestCaller): TestCatalog {
         ...more,
       }),
     customer: (more = {}) =>
-      create('/customers', { external_id: `c_${(counter += 1)}`, name: 'Customer', ...more }),
+      api.postOk('/v1/customers', {
+        external_id: `c_${(counter += 1)}`,
+        name: 'Customer',
+        ...more,
+      }),
     subscribe: (customer, plan, more = {}) =>
-      create('/subscriptions', { ...monthly, customer_id: customer.id, plan_id: plan.id, ...more }),
+      api.postOk('/v1/subscriptions', {
+        ...monthly,
+        customer_id: customer.id,
+        plan_id: plan.id,
+        ...more,
+      }),
   };
 }

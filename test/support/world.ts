@@ -26,23 +26,26 @@ export const WORLD_EVENT_ID = 'event-of-the-owner';
 const SPEND_ALERT = { alert_enabled: true, critical: { threshold: '100', condition: 'above' } };
 
 export async function createWorld(api: TestApi): Promise<World> {
-  const make = async (path: string, body: object): Promise<{ id: string }> => {
-    const answer = await api.post(`/v1${path}`, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body as { id: string };
-  };
-  const meter = await make('/meters', {
+  const meter = await api.postOk('/v1/meters', {
     name: 'Calls',
     event_name: 'call',
     aggregation: { type: 'COUNT' },
     reset_usage: 'BILLING_PERIOD',
   });
-  const feature = await make('/features', { name: 'Calls', type: 'metered', meter_id: meter.id });
-  const flag = await make('/features', { name: 'Flag', type: 'boolean' });
-  const group = await make('/groups', { name: 'G', lookup_key: 'g', entity_type: 'price' });
-  const plan = await make('/plans', { name: 'Pro', lookup_key: 'pro' });
-  const addon = await make('/addons', { name: 'Extra', lookup_key: 'extra' });
-  const unit = await make('/prices/units', {
+  const feature = await api.postOk('/v1/features', {
+    name: 'Calls',
+    type: 'metered',
+    meter_id: meter.id,
+  });
+  const flag = await api.postOk('/v1/features', { name: 'Flag', type: 'boolean' });
+  const group = await api.postOk('/v1/groups', {
+    name: 'G',
+    lookup_key: 'g',
+    entity_type: 'price',
+  });
+  const plan = await api.postOk('/v1/plans', { name: 'Pro', lookup_key: 'pro' });
+  const addon = await api.postOk('/v1/addons', { name: 'Extra', lookup_key: 'extra' });
+  const unit = await api.postOk('/v1/prices/units', {
     name: 'Credits',
     code: 'crd',
     symbol: 'c',
@@ -50,17 +53,17 @@ export async function createWorld(api: TestApi): Promise<World> {
     conversion_rate: '0.01',
   });
   const flatFee = fixedPriceBody(plan.id);
-  const price = await make('/prices', {
+  const price = await api.postOk('/v1/prices', {
     ...flatFee,
     lookup_key: 'fee',
   });
-  const entitlement = await make('/entitlements', {
+  const entitlement = await api.postOk('/v1/entitlements', {
     plan_id: plan.id,
     feature_id: feature.id,
     feature_type: 'metered',
     usage_limit: 5,
   });
-  const grant = await make('/creditgrants', {
+  const grant = await api.postOk('/v1/creditgrants', {
     name: 'Welcome',
     scope: 'PLAN',
     plan_id: plan.id,
@@ -68,32 +71,35 @@ export async function createWorld(api: TestApi): Promise<World> {
     cadence: 'ONETIME',
     expiration_type: 'NEVER',
   });
-  const testClock = await make('/test-clocks', { name: 'Leap', now: '2024-02-29T00:00:00Z' });
-  const customer = await make('/customers', { external_id: 'acme', name: 'Acme' });
-  const wallet = await make('/wallets', {
+  const testClock = await api.postOk('/v1/test-clocks', {
+    name: 'Leap',
+    now: '2024-02-29T00:00:00Z',
+  });
+  const customer = await api.postOk('/v1/customers', { external_id: 'acme', name: 'Acme' });
+  const wallet = await api.postOk('/v1/wallets', {
     customer_id: customer.id,
     currency: 'usd',
     initial_credits_to_load: '5',
   });
   const monthly = { currency: 'usd', billing_period: 'MONTHLY', billing_cycle: 'anniversary' };
-  const subscription = (await make('/subscriptions', {
+  const subscription = (await api.postOk('/v1/subscriptions', {
     ...monthly,
     customer_id: customer.id,
     plan_id: plan.id,
   })) as { id: string; line_items: { id: string }[] };
   const lineItem = subscription.line_items[0]!;
-  const receiver = await make('/webhooks/endpoints', { url: 'https://example.com/hooks' });
+  const receiver = await api.postOk('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
   const found = await api.post('/v1/invoices/search', { subscription_id: subscription.id });
   const [invoice] = found.body.items as { id: string; line_items: { id: string }[] }[];
   if (invoice === undefined) throw new Error('the subscription has no opening invoice');
-  const payment = await make('/payments', {
+  const payment = await api.postOk('/v1/payments', {
     destination_type: 'CUSTOMER',
     destination_id: customer.id,
     payment_method_type: 'OFFLINE',
     amount: '5',
     currency: 'usd',
   });
-  const refund = await make('/refunds', { payment_id: payment.id, amount: '1' });
+  const refund = await api.postOk('/v1/refunds', { payment_id: payment.id, amount: '1' });
   const session = { id: api.deps.ids.next('cs') };
   await api.pool`insert into checkout_sessions ${api.pool({
     ...session,
@@ -105,12 +111,12 @@ export async function createWorld(api: TestApi): Promise<World> {
     target_key: 'none',
     expires_at: '2026-11-01T00:00:00Z',
   })}`;
-  const note = await make('/creditnotes', {
+  const note = await api.postOk('/v1/creditnotes', {
     invoice_id: invoice.id,
     reason: 'BILLING_ERROR',
     line_items: [{ invoice_line_item_id: invoice.line_items[0]!.id, amount: '0.01' }],
   });
-  const coupon = await make('/coupons', {
+  const coupon = await api.postOk('/v1/coupons', {
     name: 'Ten',
     type: 'percentage',
     percentage_off: '10',
@@ -152,7 +158,10 @@ export async function createWorld(api: TestApi): Promise<World> {
     schedule_status: 'cancelled',
     scheduled_at: '2026-12-01T00:00:00Z',
   })}`;
-  const connection = await make('/connections', { name: 'Cards', provider_type: 'stripe' });
+  const connection = await api.postOk('/v1/connections', {
+    name: 'Cards',
+    provider_type: 'stripe',
+  });
   const link = {
     entity_type: 'customer',
     entity_id: customer.id,
@@ -169,39 +178,39 @@ export async function createWorld(api: TestApi): Promise<World> {
     gateway_method_id: 'pm_test_success',
     method_type: 'card',
   })}`;
-  const mapping = await make('/entity-integration-mappings', link);
-  const storage = await make('/connections', { name: 'Bucket', provider_type: 's3' });
+  const mapping = await api.postOk('/v1/entity-integration-mappings', link);
+  const storage = await api.postOk('/v1/connections', { name: 'Bucket', provider_type: 's3' });
   const scheduled = {
     connection_id: storage.id,
     entity_type: 'events',
     interval: 'daily',
     job_config: { bucket: 'b', region: 'eu-west-1' },
   };
-  const scheduledTask = await make('/tasks/scheduled', scheduled);
+  const scheduledTask = await api.postOk('/v1/tasks/scheduled', scheduled);
   const run = await api.post(`/v1/tasks/scheduled/${scheduledTask.id}/run`);
   const { workflow_id, workflow_id: run_id } = run.body;
-  const alertSetting = await make('/alerts/setting', {
+  const alertSetting = await api.postOk('/v1/alerts/setting', {
     entity_type: 'subscription',
     entity_id: subscription.id,
     config: SPEND_ALERT,
   });
   const rate = { tax_rate_type: 'percentage', percentage_value: '20' };
-  const tax = await make('/taxes/rates', { ...rate, name: 'VAT', code: 'vat' });
-  const unusedTax = await make('/taxes/rates', { ...rate, name: 'GST', code: 'gst' });
-  const taxed = await make('/taxes/associations', {
+  const tax = await api.postOk('/v1/taxes/rates', { ...rate, name: 'VAT', code: 'vat' });
+  const unusedTax = await api.postOk('/v1/taxes/rates', { ...rate, name: 'GST', code: 'gst' });
+  const taxed = await api.postOk('/v1/taxes/associations', {
     tax_rate_code: 'vat',
     entity_type: 'customer',
     entity_id: customer.id,
   });
   const costsheet = (
-    (await make('/costs', { name: 'Infra' })) as unknown as { costsheet: { id: string } }
+    (await api.postOk('/v1/costs', { name: 'Infra' })) as unknown as { costsheet: { id: string } }
   ).costsheet;
-  const account = await make('/users', {
+  const account = await api.postOk('/v1/users', {
     type: 'service_account',
     name: 'Bot',
     roles: ['event_ingestor'],
   });
-  const { secret } = (await make('/secrets/api/keys', {
+  const { secret } = (await api.postOk('/v1/secrets/api/keys', {
     name: 'Bot',
     type: 'private_key',
     service_account_id: account.id,
@@ -218,12 +227,16 @@ export async function createWorld(api: TestApi): Promise<World> {
   const { body: open } = await api.get('/v1/portal/sessions');
   const [portalSession] = open.items as { id: string }[];
   if (portalSession === undefined) throw new Error('the portal session is not open');
-  const view = await make('/saved-views', { name: 'Mine', page: 'analytics', query: 'zone=UTC' });
+  const view = await api.postOk('/v1/saved-views', {
+    name: 'Mine',
+    page: 'analytics',
+    query: 'zone=UTC',
+  });
   const events = 'event_name,external_customer_id,timestamp\ncall,acme,2026-11-01T00:00:00Z\n';
   const sendEvents = async (): Promise<string> =>
     (await api.call('POST', '/v1/tasks/uploads', events, { 'content-type': 'text/csv' })).body.id;
   const file_provider = 'csvbox';
-  const task = await make('/tasks', { upload_id: await sendEvents(), file_provider });
+  const task = await api.postOk('/v1/tasks', { upload_id: await sendEvents(), file_provider });
   const upload_id = await sendEvents();
   // No stream runs beside these tests: complete the backfills of the meters.
   await api.pool`update meter_versions set backfill_state = 'complete'`;

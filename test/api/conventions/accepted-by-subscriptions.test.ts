@@ -26,11 +26,6 @@ const FEE = {
   type: 'FIXED', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY', invoice_cadence: 'ADVANCE', amount: '5',
 }; // prettier-ignore
 
-const post = async (path: string, body: object) => {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-};
 const get = async (path: string) => (await world.api.get(`/v1${path}`)).body;
 
 /** What is sold: a fee, usage of which 4 are free, an addon, a coupon and a tax; one customer has used 10. */
@@ -43,31 +38,38 @@ async function offer() {
   const extra = await catalog.usage(await catalog.plan('Extra'), await catalog.meter(), {
     amount: '3',
   });
-  const addon = await post('/addons', { name: 'Addon', lookup_key: unique('addon') });
+  const addon = await world.api.postOk('/v1/addons', {
+    name: 'Addon',
+    lookup_key: unique('addon'),
+  });
   const ofAddon = { entity_type: 'ADDON', entity_id: addon.id, ...USD };
-  await post('/prices', { ...FEE, ...ofAddon });
+  await world.api.postOk('/v1/prices', { ...FEE, ...ofAddon });
   const { invoice_cadence: _, ...usageFee } = FEE;
-  const addonUsage = await post('/prices', {
+  const addonUsage = await world.api.postOk('/v1/prices', {
     ...{ ...usageFee, ...ofAddon, type: 'USAGE', invoice_cadence: 'ARREAR' },
     meter_id: (await catalog.meter()).id,
   });
-  const feature = await post('/features', { name: 'Calls', type: 'metered', meter_id: meter.id });
-  const entitlement = await post('/entitlements', {
+  const feature = await world.api.postOk('/v1/features', {
+    name: 'Calls',
+    type: 'metered',
+    meter_id: meter.id,
+  });
+  const entitlement = await world.api.postOk('/v1/entitlements', {
     ...{ plan_id: plan.id, feature_id: feature.id, feature_type: 'metered' },
     ...{ usage_limit: 4, usage_reset_period: 'MONTHLY' },
   });
-  const coupon = await post('/coupons', {
+  const coupon = await world.api.postOk('/v1/coupons', {
     ...{ name: 'Off', type: 'percentage', percentage_off: '10', cadence: 'forever' },
     coupon_code: unique('off'),
   });
-  const tax = await post('/taxes/rates', {
+  const tax = await world.api.postOk('/v1/taxes/rates', {
     ...{ name: 'VAT', code: unique('vat'), percentage_value: '20', tax_rate_type: 'percentage' },
   });
   await completeBackfills(api.pool);
   const [customer, other] = [await catalog.customer(), await catalog.customer()];
   await usage.use(meter, customer, '2026-11-20T00:00:00.000Z', '10');
   const subscribe = (more: object = {}) =>
-    post('/subscriptions', {
+    world.api.postOk('/v1/subscriptions', {
       ...{ ...USD, customer_id: customer.id, plan_id: plan.id, start_date: START },
       ...more,
     });
@@ -77,7 +79,7 @@ type Offer = Awaited<ReturnType<typeof offer>>;
 
 /** What a subscription bills, grants and has been invoiced. */
 async function seen(id: string): Promise<unknown[]> {
-  const found = await post('/invoices/search', { subscription_id: id });
+  const found = await world.api.postOk('/v1/invoices/search', { subscription_id: id });
   return [
     (await world.api.post('/v1/invoices/preview', { subscription_id: id })).body.line_items,
     await get(`/subscriptions/${id}`),
@@ -279,7 +281,7 @@ const SUBJECTS: Subjects = {
   'POST /subscriptions/{id}/resume': async ({ subscribe }) => ({
     path: async () => {
       const { id } = await subscribe();
-      await post(`/subscriptions/${id}/pause`, {});
+      await world.api.postOk(`/v1/subscriptions/${id}/pause`, {});
       return `/subscriptions/${id}/resume`;
     },
     base: async () => ({}),
@@ -365,7 +367,7 @@ const SUBJECTS: Subjects = {
         `/prices/${(await world.catalog.fixed(await world.catalog.plan(), '30')).id}`,
       base: async () => ({}),
       see: async ({ entity_id }) => [
-        (await post('/prices/search', { plan_ids: [entity_id] })).items,
+        (await world.api.postOk('/v1/prices/search', { plan_ids: [entity_id] })).items,
       ],
       values: {
         amount: '31',
@@ -381,7 +383,13 @@ const SUBJECTS: Subjects = {
         description: 'x',
         lookup_key: unique('price'),
         metadata: { a: 'b' },
-        group_id: (await post('/groups', { name: 'G', entity_type: 'price', lookup_key: 'gg' })).id,
+        group_id: (
+          await world.api.postOk('/v1/groups', {
+            name: 'G',
+            entity_type: 'price',
+            lookup_key: 'gg',
+          })
+        ).id,
       },
     };
   },
@@ -389,7 +397,7 @@ const SUBJECTS: Subjects = {
   'PUT /entitlements/{id}': async ({ entitlement }) => ({
     writes: 'POST /entitlements',
     path: async () => {
-      const { id } = await post('/entitlements', {
+      const { id } = await world.api.postOk('/v1/entitlements', {
         plan_id: (await world.catalog.plan()).id,
         ...{ feature_id: entitlement.feature_id, feature_type: 'metered', usage_limit: 4 },
         usage_reset_period: 'MONTHLY',
@@ -412,7 +420,7 @@ const SUBJECTS: Subjects = {
 
   'PUT /addons/{id}': async () => ({
     path: async () =>
-      `/addons/${(await post('/addons', { name: 'A', lookup_key: unique('a') })).id}`,
+      `/addons/${(await world.api.postOk('/v1/addons', { name: 'A', lookup_key: unique('a') })).id}`,
     base: async () => ({}),
     values: { name: 'x', description: 'x', metadata: { a: 'b' } },
   }),
@@ -442,7 +450,7 @@ const SUBJECTS: Subjects = {
   'PUT /wallets/{id}': async ({ customer }) => ({
     writes: 'POST /wallets',
     path: async () =>
-      `/wallets/${(await post('/wallets', { customer_id: (await world.catalog.customer()).id, currency: 'usd' })).id}`,
+      `/wallets/${(await world.api.postOk('/v1/wallets', { customer_id: (await world.catalog.customer()).id, currency: 'usd' })).id}`,
     base: async () => ({}),
     values: {
       ...{ name: 'x', description: 'x', wallet_type: 'POST_PAID', metadata: { a: 'b' } },
@@ -456,7 +464,7 @@ const SUBJECTS: Subjects = {
   'PUT /creditgrants/{id}': async () => ({
     path: async () => {
       const plan_id = (await world.catalog.plan()).id;
-      const grant = await post('/creditgrants', {
+      const grant = await world.api.postOk('/v1/creditgrants', {
         ...{ name: 'Welcome', credits: '5', cadence: 'RECURRING', period: 'MONTHLY' },
         ...{ period_count: 1, expiration_type: 'NEVER', scope: 'PLAN', plan_id },
       });
@@ -468,7 +476,7 @@ const SUBJECTS: Subjects = {
 
   'PUT /invoices/{id}': async ({ customer }) => ({
     path: async () => {
-      const invoice = await post('/invoices', {
+      const invoice = await world.api.postOk('/v1/invoices', {
         ...{ invoice_type: 'ONE_OFF', customer_id: customer.id, currency: 'usd' },
         line_items: [{ display_name: 'Fee', amount: '10', quantity: '1' }],
       });

@@ -21,11 +21,6 @@ const NOBODY = 'nobody_01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const LATER = '2027-01-15T00:00:00.000Z';
 
 const call = (path: string, body: object) => world.api.post(`/v1${path}`, body);
-const post = async (path: string, body: object) => {
-  const answer = await call(path, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-};
 const get = async (path: string) => (await world.api.get(`/v1${path}`)).body;
 const newCustomer = (more: object = {}) => world.catalog.customer(more);
 const monthly = { currency: 'usd', billing_period: 'MONTHLY', billing_period_count: 1 };
@@ -39,7 +34,10 @@ async function billed(plan: { id: string }, more: object = {}, customer?: any) {
   });
   // A price with new filters makes a new version of its meter.
   await completeBackfills(world.api.pool);
-  return [subscription, await post('/invoices/preview', { subscription_id: subscription.id })];
+  return [
+    subscription,
+    await world.api.postOk('/v1/invoices/preview', { subscription_id: subscription.id }),
+  ];
 }
 
 /** Usage of ten units in November, of a customer of its own. */
@@ -80,8 +78,12 @@ const SUBJECTS: Subjects = {
 
   'POST /prices': async () => {
     const { customer, meter } = await used();
-    const group = await post('/groups', { name: 'G', entity_type: 'price', lookup_key: 'g' });
-    const unit = await post('/prices/units', {
+    const group = await world.api.postOk('/v1/groups', {
+      name: 'G',
+      entity_type: 'price',
+      lookup_key: 'g',
+    });
+    const unit = await world.api.postOk('/v1/prices/units', {
       name: 'Credits',
       code: 'crd',
       symbol: 'c',
@@ -199,16 +201,16 @@ const SUBJECTS: Subjects = {
 
   'POST /entitlements': async () => {
     const { customer, meter } = await used();
-    const feature = await post('/features', {
+    const feature = await world.api.postOk('/v1/features', {
       name: 'Calls',
       type: 'metered',
       meter_id: meter.id,
     });
-    const addon = await post('/addons', { name: 'A', lookup_key: unique('a') });
+    const addon = await world.api.postOk('/v1/addons', { name: 'A', lookup_key: unique('a') });
     const of = { plan_id: undefined, entity_type: 'ADDON', entity_id: addon.id };
-    const level = await post('/features', { name: 'Level', type: 'static' });
+    const level = await world.api.postOk('/v1/features', { name: 'Level', type: 'static' });
     const ofSwitch = {
-      feature_id: (await post('/features', { name: 'Sso', type: 'boolean' })).id,
+      feature_id: (await world.api.postOk('/v1/features', { name: 'Sso', type: 'boolean' })).id,
       ...{ feature_type: 'boolean', usage_limit: undefined, usage_reset_period: undefined },
     };
     const ofQuota = {
@@ -249,7 +251,10 @@ const SUBJECTS: Subjects = {
         grant_allocation_behavior: beside(ofQuota, 'unit_start'),
         plan_id: NOBODY,
         entity_type: beside(of, 'PLAN'),
-        entity_id: beside(of, (await post('/addons', { name: 'B', lookup_key: unique('b') })).id),
+        entity_id: beside(
+          of,
+          (await world.api.postOk('/v1/addons', { name: 'B', lookup_key: unique('b') })).id,
+        ),
         parent_entitlement_id: NOBODY,
         display_order: 7,
         start_date: '2026-12-10T00:00:00Z',
@@ -261,7 +266,7 @@ const SUBJECTS: Subjects = {
   'POST /creditgrants': async () => {
     const plan = await world.catalog.plan();
     await world.catalog.fixed(plan, '30');
-    const addon = await post('/addons', { name: 'A', lookup_key: unique('a') });
+    const addon = await world.api.postOk('/v1/addons', { name: 'A', lookup_key: unique('a') });
     const expiring = {
       expiration_type: 'DURATION',
       expiration_duration: 1,
@@ -294,7 +299,7 @@ const SUBJECTS: Subjects = {
         if (grant.scope !== 'PLAN') return [];
         const [made] = await billed({ id: grant.plan_id });
         const wallets = await get(`/customers/${made.customer_id}/wallets`);
-        const rows = await post('/wallets/transactions/search', {
+        const rows = await world.api.postOk('/v1/wallets/transactions/search', {
           customer_id: made.customer_id,
         });
         return [wallets, rows, await get(`/customers/${made.customer_id}/grants/upcoming`)];
@@ -321,13 +326,16 @@ const SUBJECTS: Subjects = {
   'POST /customers': async () => {
     const plan = await world.catalog.plan();
     await world.catalog.fixed(plan, '30');
-    const rate = await post('/taxes/rates', {
+    const rate = await world.api.postOk('/v1/taxes/rates', {
       name: 'VAT',
       code: unique('vat'),
       percentage_value: '20',
       tax_rate_type: 'percentage',
     });
-    const clock = await post('/test-clocks', { name: 'C', now: '2026-11-21T12:00:00Z' });
+    const clock = await world.api.postOk('/v1/test-clocks', {
+      name: 'C',
+      now: '2026-11-21T12:00:00Z',
+    });
     return {
       base: async () => ({ external_id: unique('customer'), name: 'Acme' }),
       see: async (customer) => {
@@ -368,7 +376,7 @@ const SUBJECTS: Subjects = {
     return {
       base: async () => ({ customer_id: (await newCustomer()).id, currency: 'usd' }),
       see: async (wallet) => [
-        await post('/wallets/transactions/search', { wallet_id: wallet.id }),
+        await world.api.postOk('/v1/wallets/transactions/search', { wallet_id: wallet.id }),
         await get(`/wallets/${wallet.id}/balance/real-time`),
       ],
       values: {
@@ -399,7 +407,7 @@ const SUBJECTS: Subjects = {
 
   'POST /wallets/{id}/top-up': async () => ({
     path: async () => {
-      const wallet = await post('/wallets', {
+      const wallet = await world.api.postOk('/v1/wallets', {
         customer_id: (await newCustomer()).id,
         currency: 'usd',
         topup_conversion_rate: '2',
@@ -412,7 +420,7 @@ const SUBJECTS: Subjects = {
       idempotency_key: unique('top-up'),
     }),
     see: async ({ wallet }) => [
-      await post('/wallets/transactions/search', { wallet_id: wallet.id }),
+      await world.api.postOk('/v1/wallets/transactions/search', { wallet_id: wallet.id }),
     ],
     values: {
       credits_to_add: '11',
@@ -495,13 +503,13 @@ const SUBJECTS: Subjects = {
   },
 
   'POST /invoices': async () => {
-    const coupon = await post('/coupons', {
+    const coupon = await world.api.postOk('/v1/coupons', {
       name: 'Off',
       type: 'percentage',
       percentage_off: '10',
       cadence: 'once',
     });
-    const rate = await post('/taxes/rates', {
+    const rate = await world.api.postOk('/v1/taxes/rates', {
       name: 'VAT',
       code: unique('vat'),
       percentage_value: '20',
@@ -521,7 +529,8 @@ const SUBJECTS: Subjects = {
       }),
       see: async ({ id, customer_id }) => [
         await printed(id),
-        (await post('/invoices/search', { customer_id, billing_reason: 'MANUAL' })).pagination,
+        (await world.api.postOk('/v1/invoices/search', { customer_id, billing_reason: 'MANUAL' }))
+          .pagination,
       ],
       values: {
         subscription_id: NOBODY,

@@ -10,11 +10,6 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.api.clock.set('2026-11-21T12:00:00.000Z'));
 
-const post = async (path: string, body: object = {}) => {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-};
 const remove = ({ id }: { id: string }) => world.api.delete(`/v1/customers/${id}`);
 const statusOf = async ({ id }: { id: string }) =>
   (await world.api.get(`/v1/customers/${id}`)).body.status;
@@ -25,7 +20,7 @@ const oneOffOf = ({ id }: { id: string }) => ({
   line_items: [{ display_name: 'Work', amount: '50', quantity: '1' }],
 });
 const walletOf = ({ id }: { id: string }, more: object = {}) =>
-  post('/wallets', { customer_id: id, currency: 'usd', ...more });
+  world.api.postOk('/v1/wallets', { customer_id: id, currency: 'usd', ...more });
 
 interface Held {
   readonly path: string;
@@ -38,7 +33,8 @@ async function subscription(customer: Customer, more: object = {}): Promise<Held
   const plan = await world.catalog.plan();
   await world.catalog.usage(plan, await world.catalog.meter());
   const { id } = await world.catalog.subscribe(customer, plan, more);
-  const end = () => post(`/subscriptions/${id}/cancel`, { cancellation_type: 'immediate' });
+  const end = () =>
+    world.api.postOk(`/v1/subscriptions/${id}/cancel`, { cancellation_type: 'immediate' });
   return { path: 'subscriptions', id, end };
 }
 async function paidByOther(customer: Customer): Promise<Held> {
@@ -48,15 +44,18 @@ async function paidByOther(customer: Customer): Promise<Held> {
   });
 }
 async function openInvoice(customer: Customer): Promise<Held> {
-  const { id } = await post('/invoices', oneOffOf(customer));
-  return { path: 'invoices', id, end: () => post(`/invoices/${id}/void`) };
+  const { id } = await world.api.postOk('/v1/invoices', oneOffOf(customer));
+  return { path: 'invoices', id, end: () => world.api.postOk(`/v1/invoices/${id}/void`) };
 }
 async function draftInvoice(customer: Customer): Promise<Held> {
-  const { id } = await post('/invoices', { ...oneOffOf(customer), invoice_status: 'DRAFT' });
-  return { path: 'invoices', id, end: () => post(`/invoices/${id}/void`) };
+  const { id } = await world.api.postOk('/v1/invoices', {
+    ...oneOffOf(customer),
+    invoice_status: 'DRAFT',
+  });
+  return { path: 'invoices', id, end: () => world.api.postOk(`/v1/invoices/${id}/void`) };
 }
 async function paymentInProgress(customer: Customer): Promise<Held> {
-  const { id } = await post('/payments', {
+  const { id } = await world.api.postOk('/v1/payments', {
     destination_type: 'CUSTOMER',
     destination_id: customer.id,
     payment_method_type: 'CARD',
@@ -68,8 +67,8 @@ async function paymentInProgress(customer: Customer): Promise<Held> {
 }
 
 async function refundInProgress(customer: Customer): Promise<Held> {
-  const { id: invoice } = await post('/invoices', oneOffOf(customer));
-  const paid = await post('/payments', {
+  const { id: invoice } = await world.api.postOk('/v1/invoices', oneOffOf(customer));
+  const paid = await world.api.postOk('/v1/payments', {
     destination_type: 'INVOICE',
     destination_id: invoice,
     payment_method_type: 'CARD',
@@ -77,7 +76,10 @@ async function refundInProgress(customer: Customer): Promise<Held> {
     amount: '50',
     currency: 'usd',
   });
-  const { id } = await post('/refunds', { payment_id: paid.id, target: 'BACK_TO_SOURCE' });
+  const { id } = await world.api.postOk('/v1/refunds', {
+    payment_id: paid.id,
+    target: 'BACK_TO_SOURCE',
+  });
   const set = (state: string) =>
     world.api.pool`update refunds set refund_status = ${state} where id = ${id}`;
   await set('PROCESSING');
@@ -116,7 +118,7 @@ test.each([
     loaded === '0' ? {} : { initial_credits_to_load: loaded },
   );
   if (debited !== '0')
-    await post(`/wallets/${wallet.id}/debit`, {
+    await world.api.postOk(`/v1/wallets/${wallet.id}/debit`, {
       credits: debited,
       transaction_reason: 'MANUAL_BALANCE_DEBIT',
       idempotency_key: wallet.id,

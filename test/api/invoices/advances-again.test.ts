@@ -12,11 +12,6 @@ beforeEach(async () => {
   await world.api.pool`update invoices set finalize_after = null`;
 });
 
-async function send(path: string, body: object): Promise<any> {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
 const TRIAL = { trial_period_days: 30 };
 
 /** A fee of 31.00 whose advance for May is on an invoice with the reason. */
@@ -35,19 +30,20 @@ async function paidMay(reason: string) {
   while ((await world.close())?.['advanced'] !== 0);
   const { body } = await api.post('/v1/invoices/search', { subscription_id: subscription.id });
   const invoice = body.items.find(({ billing_reason }: any) => billing_reason === reason);
-  if (invoice.invoice_status === 'DRAFT') await send(`/invoices/${invoice.id}/finalize`, {});
+  if (invoice.invoice_status === 'DRAFT')
+    await world.api.postOk(`/v1/invoices/${invoice.id}/finalize`, {});
   const [line] = subscription.line_items;
   const path = `/subscriptions/${subscription.id}`;
   const changes = {
     quantity: () =>
-      send(`${path}/modify/execute`, {
+      world.api.postOk(`/v1${path}/modify/execute`, {
         type: 'quantity_change',
         quantity_change_params: { line_items: [{ id: line.id, quantity: '2' }] },
       }),
-    cancellation: () => send(`${path}/cancel`, { cancellation_type: 'immediate' }),
+    cancellation: () => world.api.postOk(`/v1${path}/cancel`, { cancellation_type: 'immediate' }),
   };
   const billAgain = () =>
-    send('/invoices', {
+    world.api.postOk('/v1/invoices', {
       customer_id: customer.id, subscription_id: subscription.id, currency: 'usd',
       invoice_type: 'SUBSCRIPTION', billing_reason: reason,
       period_start: invoice.period_start, period_end: invoice.period_end,
@@ -68,9 +64,9 @@ describe.each(REASONS)('the advance on an invoice with the reason %s (billing 14
       const { invoice, changes } = await paidMay(reason);
       world.api.clock.set(day('2026-05-11'));
       await changes[change]();
-      const again = await send(`/invoices/${invoice.id}/recalculate`, {});
+      const again = await world.api.postOk(`/v1/invoices/${invoice.id}/recalculate`, {});
       expect(rows(again)).toEqual(WHOLE);
-      await send(`/invoices/${again.id}/finalize`, {});
+      await world.api.postOk(`/v1/invoices/${again.id}/finalize`, {});
       const { body } = await world.api.get(`/v1/invoices/${again.id}`);
       expect([body.invoice_status, body.total]).toEqual(['FINALIZED', '31']);
     },
@@ -80,14 +76,14 @@ describe.each(REASONS)('the advance on an invoice with the reason %s (billing 14
     const { invoice, changes, billAgain } = await paidMay(reason);
     world.api.clock.set(day('2026-05-11'));
     await changes.quantity();
-    await send(`/invoices/${invoice.id}/void`, {});
+    await world.api.postOk(`/v1/invoices/${invoice.id}/void`, {});
     expect(rows(await billAgain())).toEqual(WHOLE);
   });
 
   test('voided before a change, which credits nothing: its slice is billed', async () => {
     const { invoice, changes, billAgain } = await paidMay(reason);
     world.api.clock.set(day('2026-05-10'));
-    await send(`/invoices/${invoice.id}/void`, {});
+    await world.api.postOk(`/v1/invoices/${invoice.id}/void`, {});
     world.api.clock.set(day('2026-05-11'));
     await changes.quantity();
     expect(rows(await billAgain())).toEqual(['10 05-01..05-11']);

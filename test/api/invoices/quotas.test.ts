@@ -21,24 +21,21 @@ const FIVE_HOURS = {
 };
 let count = 0;
 
-const make = async (path: string, body: object) => {
-  const answer = await world.api.post(`/v1${path}`, body);
-  expect([path, answer.status, answer.status === 201 ? null : answer.body]).toEqual([
-    path,
-    201,
-    null,
-  ]);
-  return answer.body;
-};
 const feature = (meter: { id: string }) =>
-  make('/features', {
+  world.api.postOk('/v1/features', {
     name: 'Calls',
     type: 'metered',
     meter_id: meter.id,
     lookup_key: `calls-${(count += 1)}`,
   });
 const entitle = (entity_type: string, entity_id: string, feature_id: string, terms: object) =>
-  make('/entitlements', { entity_type, entity_id, feature_id, feature_type: 'metered', ...terms });
+  world.api.postOk('/v1/entitlements', {
+    entity_type,
+    entity_id,
+    feature_id,
+    feature_type: 'metered',
+    ...terms,
+  });
 
 /** A plan that sells calls at 1.00 and has a quota for them. */
 async function granted(terms: object = FIVE_HOURS, price: object = {}, more: object = {}) {
@@ -68,7 +65,7 @@ const preview = async ({ subscription }: Pick<Granted, 'subscription'>, more: ob
   (await world.api.post('/v1/invoices/preview', { subscription_id: subscription.id, ...more }))
     .body;
 const draft = ({ customer, subscription }: Granted) =>
-  make('/invoices', {
+  world.api.postOk('/v1/invoices', {
     ...{ invoice_type: 'SUBSCRIPTION', currency: 'usd' },
     ...{ customer_id: customer.id, subscription_id: subscription.id },
   });
@@ -181,7 +178,10 @@ describe('several quotas', () => {
   /** The plan's quota beside one of an addon. */
   async function withAddon(terms: object, quantity: number, own: object = FIVE_HOURS) {
     const of = await granted(own);
-    const addon = await make('/addons', { name: 'Pack', lookup_key: `pack-${(count += 1)}` });
+    const addon = await world.api.postOk('/v1/addons', {
+      name: 'Pack',
+      lookup_key: `pack-${(count += 1)}`,
+    });
     const extra = await entitle('ADDON', addon.id, of.calls.id, terms);
     await world.catalog.fixed(addon, '1', { entity_type: 'ADDON', entity_id: addon.id });
     const attached = await world.api.post('/v1/subscriptions/addon', {

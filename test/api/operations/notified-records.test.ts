@@ -78,12 +78,6 @@ describe('the record of a notification', () => {
     });
     afterAll(() => api.close());
 
-    const ok = async (path: string, body: object) => {
-      const answer = await api.post(`/v1${path}`, body);
-      if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-      return answer.body;
-    };
-
     /** Records of each kind, most of their texts unset. */
     async function makeRecords(): Promise<void> {
       const { invoice, customer } = await invoiceDue(api, '50');
@@ -92,7 +86,7 @@ describe('the record of a notification', () => {
         payment_method_id: 'pm_test_success',
         payment_gateway: 'test',
       });
-      await ok('/creditnotes', {
+      await api.postOk('/v1/creditnotes', {
         invoice_id: invoice.id,
         reason: 'SERVICE_ISSUE',
         refund_target: 'BACK_TO_SOURCE',
@@ -100,8 +94,8 @@ describe('the record of a notification', () => {
         process_credit_note: true,
       });
       const { plan, catalog, customer: buyer } = await planFor(api, '30');
-      const feature = await ok('/features', { name: 'Seats', type: 'boolean' });
-      await ok('/entitlements', {
+      const feature = await api.postOk('/v1/features', { name: 'Seats', type: 'boolean' });
+      await api.postOk('/v1/entitlements', {
         entity_type: 'PLAN',
         entity_id: plan.id,
         feature_id: feature.id,
@@ -109,12 +103,12 @@ describe('the record of a notification', () => {
         is_enabled: true,
       });
       await catalog.subscribe(buyer, plan, { checkout });
-      const wallet = await ok('/wallets', { customer_id: customer.id, currency: 'usd' });
-      await ok(`/wallets/${wallet.id}/top-up`, {
+      const wallet = await api.postOk('/v1/wallets', { customer_id: customer.id, currency: 'usd' });
+      await api.postOk(`/v1/wallets/${wallet.id}/top-up`, {
         credits_to_add: '10',
         transaction_reason: 'FREE_CREDIT_GRANT',
       });
-      await ok(`/wallets/${wallet.id}/debit`, {
+      await api.postOk(`/v1/wallets/${wallet.id}/debit`, {
         credits: '3',
         transaction_reason: 'MANUAL_BALANCE_DEBIT',
         idempotency_key: 'debit',
@@ -162,7 +156,7 @@ describe('the record of a notification', () => {
 
     test.each(Object.entries(SEARCHED_AT).slice(0, 1))('%s', async (section, path) => {
       for (const sent of await notified(section)) {
-        const { items } = await ok(path, { wallet_id: sent['wallet_id'] });
+        const { items } = await api.postOk(`/v1${path}`, { wallet_id: sent['wallet_id'] });
         const read = items.find(({ id }: { id: string }) => id === sent['id']);
         expect(common(sent, read)).toEqual(common(read, sent));
       }

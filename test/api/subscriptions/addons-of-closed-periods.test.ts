@@ -15,12 +15,6 @@ beforeEach(async () => {
 
 let packs = 0;
 
-async function make(path: string, body: object): Promise<any> {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
 /** 10.00 a month since 1 January and usage of "calls" at 1; it is 10 March. January is final, February is a draft. */
 async function subscribedInJanuary(more: object = {}) {
   const { catalog, api } = world;
@@ -48,7 +42,10 @@ type Subscribed = Awaited<ReturnType<typeof subscribedInJanuary>>;
 /** An addon of 31.00 a month in advance, 6.20 in arrear, 5.00 once, and usage of its own meter at 2. */
 async function pack() {
   const { catalog } = world;
-  const addon = await make('/addons', { name: 'Pack', lookup_key: `closed${(packs += 1)}` });
+  const addon = await world.api.postOk('/v1/addons', {
+    name: 'Pack',
+    lookup_key: `closed${(packs += 1)}`,
+  });
   const of = { entity_type: 'ADDON' };
   const meter = await catalog.meter({ type: 'SUM', field: 'v' }, { name: 'Images' });
   await catalog.fixed(addon, '31', { ...of, display_name: 'Advance' });
@@ -133,7 +130,7 @@ test('a preview shows the same invoices and writes nothing', async () => {
   await used(bought, meter);
   const before = await invoicesOf(bought.subscription);
   const change = (how: string) =>
-    make(`/subscriptions/${bought.subscription.id}/modify/${how}`, {
+    world.api.postOk(`/v1/subscriptions/${bought.subscription.id}/modify/${how}`, {
       type: 'addon',
       addon_params: { action: 'add', add: { addon_id: addon.id, start_date: day('2026-01-11') } },
     });
@@ -197,8 +194,8 @@ test('a voided invoice of a closed period is billed again with the rows of the a
   world.api.clock.set(day('2026-03-15'));
   await world.finalize();
   const [january] = await added(bought, before);
-  await make(`/invoices/${january.id}/void`, {});
-  const again = await make('/invoices', {
+  await world.api.postOk(`/v1/invoices/${january.id}/void`, {});
+  const again = await world.api.postOk('/v1/invoices', {
     customer_id: bought.customer.id,
     subscription_id: bought.subscription.id,
     invoice_type: 'SUBSCRIPTION',
@@ -273,7 +270,7 @@ describe('refused by name', () => {
     ]); // prettier-ignore
 
     const bought = await subscribedInJanuary();
-    const other = await make('/addons', {
+    const other = await world.api.postOk('/v1/addons', {
       name: 'More calls',
       lookup_key: `closed${(packs += 1)}`,
     });
@@ -293,7 +290,10 @@ describe('refused by name', () => {
     const customer = await catalog.customer();
     const start_date = day('2026-01-01');
     const subscription = await catalog.subscribe(customer, plan, { start_date, ...daily });
-    const addon = await make('/addons', { name: 'Daily', lookup_key: `closed${(packs += 1)}` });
+    const addon = await world.api.postOk('/v1/addons', {
+      name: 'Daily',
+      lookup_key: `closed${(packs += 1)}`,
+    });
     await catalog.fixed(addon, '2', { entity_type: 'ADDON', ...daily });
     api.clock.set(day('2026-05-02'));
     const bought = { customer, subscription, calls: plan };
@@ -321,8 +321,11 @@ describe('refused by name', () => {
 
 test('credits that the addon grants are caught up, once for each month', async () => {
   const bought = await subscribedInJanuary();
-  const addon = await make('/addons', { name: 'Credits', lookup_key: `closed${(packs += 1)}` });
-  await make('/creditgrants', {
+  const addon = await world.api.postOk('/v1/addons', {
+    name: 'Credits',
+    lookup_key: `closed${(packs += 1)}`,
+  });
+  await world.api.postOk('/v1/creditgrants', {
     name: 'Credits', scope: 'ADDON', addon_id: addon.id, credits: '7', cadence: 'RECURRING',
     period: 'MONTHLY', period_count: 1, expiration_type: 'NEVER',
   }); // prettier-ignore
@@ -374,16 +377,22 @@ describe('an addon that is attached late is charged like one that is attached at
     return all.flatMap((row) => row.line_items).filter((row) => row.display_name !== 'Base');
   }
 
-  const pause: Step = ['2026-01-11', ({ id }) => make(`/subscriptions/${id}/pause`, {})];
+  const pause: Step = [
+    '2026-01-11',
+    ({ id }) => world.api.postOk(`/v1/subscriptions/${id}/pause`, {}),
+  ];
   const pauseAtEnd: Step = [
     '2026-01-12',
-    ({ id }) => make(`/subscriptions/${id}/pause`, { pause_mode: 'period_end' }),
+    ({ id }) => world.api.postOk(`/v1/subscriptions/${id}/pause`, { pause_mode: 'period_end' }),
   ];
   const lateResumption: Step = [
     '2026-02-16',
-    ({ id }) => make(`/subscriptions/${id}/resume`, { resume_mode: 'immediate' }),
+    ({ id }) => world.api.postOk(`/v1/subscriptions/${id}/resume`, { resume_mode: 'immediate' }),
   ];
-  const resumption: Step = ['2026-01-21', ({ id }) => make(`/subscriptions/${id}/resume`, {})];
+  const resumption: Step = [
+    '2026-01-21',
+    ({ id }) => world.api.postOk(`/v1/subscriptions/${id}/resume`, {}),
+  ];
 
   test.each([
     ['on an anniversary', {}],
@@ -412,14 +421,17 @@ describe('an addon that is attached late is charged like one that is attached at
       async ({ id }) => {
         const { customer_id } = (await world.api.get(`/v1/subscriptions/${id}`)).body;
         const of = { customer_id, subscription_id: id, currency: 'usd' };
-        const draft = await make('/invoices', { ...of, invoice_type: 'SUBSCRIPTION' });
-        await make(`/invoices/${draft.id}/void`, {});
+        const draft = await world.api.postOk('/v1/invoices', {
+          ...of,
+          invoice_type: 'SUBSCRIPTION',
+        });
+        await world.api.postOk(`/v1/invoices/${draft.id}/void`, {});
       },
     ];
     const restart: Step = [
       '2026-02-11',
       ({ id }) =>
-        make(`/subscriptions/${id}/change/v2/execute`, {
+        world.api.postOk(`/v1/subscriptions/${id}/change/v2/execute`, {
           target_plan_id: target.id,
           proration_behavior: 'create_prorations',
           billing_period_behaviour: 'anchor_at_effect',

@@ -11,12 +11,6 @@ beforeEach(async () => {
   await world.api.pool`update subscriptions set due_at = null`;
 });
 
-async function send(path: string, body: object): Promise<any> {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
 /** A fee of 100.00, to be changed on 16 April to another, with half of one invoice off from 2 April on. */
 async function changing(amount: string) {
   const { catalog, api } = world;
@@ -30,15 +24,17 @@ async function changing(amount: string) {
   });
   api.clock.set(day('2026-04-02'));
   const coupon_code = plan.id.toLowerCase();
-  await send('/coupons', {
+  await world.api.postOk('/v1/coupons', {
     ...{ name: 'Half', type: 'percentage', percentage_off: '50', cadence: 'once', coupon_code },
   });
   const path = `/subscriptions/${subscription.id}`;
   const coupon_params = { action: 'add', coupon_code };
-  await send(`${path}/modify/execute`, { type: 'coupon', coupon_params });
+  await world.api.postOk(`/v1${path}/modify/execute`, { type: 'coupon', coupon_params });
   api.clock.set(day('2026-04-16'));
-  const shown = await send(`${path}/change/v2/preview`, { target_plan_id: other.id });
-  await send(`${path}/change/v2/execute`, { target_plan_id: other.id });
+  const shown = await world.api.postOk(`/v1${path}/change/v2/preview`, {
+    target_plan_id: other.id,
+  });
+  await world.api.postOk(`/v1${path}/change/v2/execute`, { target_plan_id: other.id });
   api.clock.set(day('2026-06-02'));
   while ((await world.close())?.['advanced'] !== 0);
   const { body } = await api.post('/v1/invoices/search', { subscription_id: subscription.id });

@@ -13,11 +13,8 @@ beforeEach(async () => {
 });
 
 const span = (row: any) => `${row.period_start.slice(5, 10)}..${row.period_end.slice(5, 10)}`;
-const post = async ({ id }: { id: string }, path: string, body: object = {}) => {
-  const answer = await world.api.post(`/v1/subscriptions/${id}/${path}`, body);
-  if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
-};
+const post = ({ id }: { id: string }, path: string, body: object = {}) =>
+  world.api.postOk(`/v1/subscriptions/${id}/${path}`, body);
 async function at(date: string) {
   world.api.clock.set(day(date));
   await world.close();

@@ -14,10 +14,8 @@ async function at(date: string) {
   world.api.clock.set(day(date));
   for (let turn = 0; turn < 3; turn += 1) await world.close();
 }
-async function post({ id }: { id: string }, path: string, body: object = {}) {
-  const answer = await world.api.post(`/v1/subscriptions/${id}/${path}`, body);
-  if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
-}
+const post = ({ id }: { id: string }, path: string, body: object = {}) =>
+  world.api.postOk(`/v1/subscriptions/${id}/${path}`, body);
 async function pause(subscription: { id: string }, from: string, until: string) {
   await at(from);
   await post(subscription, 'pause', { pause_end: day(until) });

@@ -16,12 +16,6 @@ beforeEach(async () => {
 const day = (text: string) => (text.length === 10 ? `${text}T00:00:00.000Z` : text);
 let counter = 0;
 
-async function make(path: string, body: object): Promise<any> {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
 /** From 50.00, 30.00 in arrears and 1.00 a call to 100.00, 60.00 in arrears and 0.50 a call; from 1 April. */
 async function plans(more: object = {}) {
   const { catalog, api } = world;
@@ -144,7 +138,7 @@ describe('now', () => {
     await of.use('2026-04-11', '5');
     at('2026-04-20');
     const [, , draft] = await invoicesOf(of.subscription);
-    await make(`/invoices/${draft.id}/recompute`, {}).catch(() => null);
+    await world.api.postOk(`/v1/invoices/${draft.id}/recompute`, {}).catch(() => null);
     await world.api.pool`update invoices set finalize_after = ${day('2026-04-12')}
                           where id = ${draft.id}`;
     await world.finalize();
@@ -179,9 +173,12 @@ describe('now', () => {
 
   test('an addon in advance is credited and charged again; a fee with the same terms too', async () => {
     const of = await subscribed({ proration_behavior: 'create_prorations' });
-    const addon = await make('/addons', { name: 'More', lookup_key: `more${(counter += 1)}` });
+    const addon = await world.api.postOk('/v1/addons', {
+      name: 'More',
+      lookup_key: `more${(counter += 1)}`,
+    });
     await world.catalog.fixed(addon, '30', { entity_type: 'ADDON', display_name: 'More' });
-    await make('/subscriptions/addon', {
+    await world.api.postOk('/v1/subscriptions/addon', {
       subscription_id: of.subscription.id,
       addon_id: addon.id,
       start_date: day('2026-04-01'),
@@ -203,11 +200,14 @@ describe('now', () => {
 
   test('an addon that ends with the running period ends with it at the change', async () => {
     const of = await subscribed({ proration_behavior: 'create_prorations' });
-    const addon = await make('/addons', { name: 'More', lookup_key: `more${(counter += 1)}` });
+    const addon = await world.api.postOk('/v1/addons', {
+      name: 'More',
+      lookup_key: `more${(counter += 1)}`,
+    });
     await world.catalog.fixed(addon, '30', { entity_type: 'ADDON', display_name: 'More' });
     const { id } = of.subscription;
     for (const more of [{ cadence: 'onetime' }, {}])
-      await make('/subscriptions/addon', {
+      await world.api.postOk('/v1/subscriptions/addon', {
         ...{ subscription_id: id, addon_id: addon.id, start_date: day('2026-04-01'), ...more },
       });
     const associations = async () =>
@@ -215,7 +215,10 @@ describe('now', () => {
     const open = (await associations()).find(({ end_date }: any) => end_date === null);
     at('2026-04-10');
     const remove = { action: 'remove', remove: { addon_association_id: open.id } };
-    await make(`/subscriptions/${id}/modify/execute`, { type: 'addon', addon_params: remove });
+    await world.api.postOk(`/v1/subscriptions/${id}/modify/execute`, {
+      type: 'addon',
+      addon_params: remove,
+    });
     at('2026-04-16');
     const { body: shown } = await restart(of, 'preview');
     const { body: done } = await restart(of, 'execute');
@@ -236,7 +239,7 @@ describe('now', () => {
   /** 5 free calls in the old plan and 7 in the new one. */
   async function freeCalls(usage_reset_period: string) {
     const of = await subscribed();
-    const feature = await make('/features', {
+    const feature = await world.api.postOk('/v1/features', {
       name: 'Calls',
       type: 'metered',
       lookup_key: `calls${(counter += 1)}`,
@@ -244,7 +247,7 @@ describe('now', () => {
     });
     const grants = [[of.from, 5], [of.to, 7]] as const; // prettier-ignore
     for (const [plan, usage_limit] of grants)
-      await make('/entitlements', {
+      await world.api.postOk('/v1/entitlements', {
         entity_type: 'PLAN',
         entity_id: plan.id,
         feature_id: feature.id,
@@ -286,7 +289,7 @@ describe('now', () => {
       enable_true_up: true,
       proration_behavior: 'create_prorations',
     });
-    await make('/creditgrants', {
+    await world.api.postOk('/v1/creditgrants', {
       name: 'Credits',
       scope: 'PLAN',
       plan_id: of.to.id,
@@ -373,9 +376,9 @@ describe('now', () => {
     at('2026-04-11');
     await restart(of, 'execute');
     at('2026-04-21');
-    await make(`/subscriptions/${of.subscription.id}/pause`, {});
+    await world.api.postOk(`/v1/subscriptions/${of.subscription.id}/pause`, {});
     at('2026-04-26');
-    await make(`/subscriptions/${of.subscription.id}/resume`, {});
+    await world.api.postOk(`/v1/subscriptions/${of.subscription.id}/resume`, {});
     expect(await read(of.subscription)).toMatchObject({ current_period_end: day('2026-05-16') });
     await billed('2026-05-16');
     expect(rows((await invoicesOf(of.subscription)).at(-1))).toEqual([
@@ -414,7 +417,7 @@ describe('at the end of the period', () => {
 
   test('with a test clock', async () => {
     const { from, to } = await plans();
-    const clock = await make('/test-clocks', { now: day('2026-01-31') });
+    const clock = await world.api.postOk('/v1/test-clocks', { now: day('2026-01-31') });
     const customer = await world.catalog.customer({ test_clock_id: clock.id });
     const subscription = await world.catalog.subscribe(customer, from, {});
     await restart({ subscription, to }, 'execute', later);
@@ -449,7 +452,7 @@ test('in the earlier form: the same change, with the periods before and after it
     billing_period_behaviour: 'anchor_at_effect',
   };
   const path = `/subscriptions/${of.subscription.id}/change`;
-  const shown = await make(`${path}/preview`, body);
+  const shown = await world.api.postOk(`/v1${path}/preview`, body);
   expect(shown).toMatchObject({
     proration_details: { charge_amount: '100', credit_amount: '33.33', net_amount: '66.67' },
     next_invoice_preview: { total: '66.67' },
@@ -459,7 +462,7 @@ test('in the earlier form: the same change, with the periods before and after it
       period_end: day('2026-05-11'),
     },
   });
-  const done = await make(`${path}/execute`, body);
+  const done = await world.api.postOk(`/v1${path}/execute`, body);
   expect(done).toMatchObject({
     invoice: { total: '66.67' },
     proration_applied: shown.proration_details,

@@ -13,11 +13,6 @@ afterAll(() => world.stop());
 
 const START = '2026-11-01T00:00:00.000Z';
 const END = '2026-12-01T00:00:00.000Z';
-const post = async (path: string, body: object = {}) => {
-  const answer = await world.api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-};
 const get = async (path: string) => (await world.api.get(`/v1${path}`)).body;
 
 /** A customer whose plan has 20 in arrears and calls at 1 each; `used` calls in November. */
@@ -34,9 +29,9 @@ async function customerUsing(used: string) {
   return { ...customer, plan, meter };
 }
 const walletOf = (customer: { id: string }, more: object = {}) =>
-  post('/wallets', { customer_id: customer.id, currency: 'usd', ...more });
+  world.api.postOk('/v1/wallets', { customer_id: customer.id, currency: 'usd', ...more });
 const topUp = (wallet: { id: string }, credits: string, more: object = {}) =>
-  post(`/wallets/${wallet.id}/top-up`, {
+  world.api.postOk(`/v1/wallets/${wallet.id}/top-up`, {
     credits_to_add: credits,
     transaction_reason: 'FREE_CREDIT_GRANT',
     ...more,
@@ -48,12 +43,12 @@ async function issued(customer: { id: string }) {
   await world.finalize();
   world.api.clock.set('2026-12-04T00:00:00.000Z');
   await world.finalize();
-  const { items } = await post('/invoices/search', { customer_id: customer.id });
+  const { items } = await world.api.postOk('/v1/invoices/search', { customer_id: customer.id });
   const invoice = items.find((item: any) => item.period_end === END);
   return await get(`/invoices/${invoice.id}`);
 }
 const rowsOf = async (wallet: { id: string }, more: object = {}) =>
-  (await post('/wallets/transactions/search', { id: wallet.id, ...more })).items;
+  (await world.api.postOk('/v1/wallets/transactions/search', { id: wallet.id, ...more })).items;
 const paidBy = (invoice: any) =>
   invoice.line_items.map((line: any) => [line.display_name, line.prepaid_credits_applied]);
 
@@ -92,9 +87,11 @@ test('a preview shows the credits that would pay the invoice, and takes none', a
   const customer = await customerUsing('100');
   const wallet = await walletOf(customer);
   await topUp(wallet, '70');
-  const { items } = await post('/subscriptions/search', { customer_id: customer.id });
+  const { items } = await world.api.postOk('/v1/subscriptions/search', {
+    customer_id: customer.id,
+  });
   await completeBackfills(world.api.pool);
-  const preview = await post('/invoices/preview', { subscription_id: items[0].id });
+  const preview = await world.api.postOk('/v1/invoices/preview', { subscription_id: items[0].id });
   const projected = { subtotal: '120', total_prepaid_credits_applied: '70', total: '50' };
   expect(preview).toMatchObject(projected);
   expect(Object.fromEntries(paidBy(preview))).toEqual({ Fee: '0', Calls: '70' });
@@ -114,7 +111,9 @@ test('a change costs what its preview says, less the credits; with a checkout it
     config: { allowed_price_types: ['FIXED'] },
   });
   await topUp(wallet, '4');
-  const { items } = await post('/subscriptions/search', { customer_id: customer.id });
+  const { items } = await world.api.postOk('/v1/subscriptions/search', {
+    customer_id: customer.id,
+  });
   const { id, line_items } = await get(`/subscriptions/${items[0].id}`);
   const body = {
     type: 'quantity_change',
@@ -127,13 +126,13 @@ test('a change costs what its preview says, less the credits; with a checkout it
       invoice.total_prepaid_credits_applied,
     ]);
   const path = `/subscriptions/${id}/modify`;
-  expect(settledBy(await post(`${path}/preview`, body))).toEqual([['6', '10', '4']]);
+  expect(settledBy(await world.api.postOk(`/v1${path}/preview`, body))).toEqual([['6', '10', '4']]);
   const checkout = { payment_provider: 'test', success_url: 'https://example.com/paid' };
-  expect(settledBy(await post(`${path}/preview`, { ...body, checkout }))).toEqual([
+  expect(settledBy(await world.api.postOk(`/v1${path}/preview`, { ...body, checkout }))).toEqual([
     ['10', '10', '0'],
   ]);
   expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '4' });
-  expect(settledBy(await post(`${path}/execute`, body))).toEqual([['6', '10', '4']]);
+  expect(settledBy(await world.api.postOk(`/v1${path}/execute`, body))).toEqual([['6', '10', '4']]);
 });
 
 test('a rate: credits are cut to the minor unit, and the rest stays', async () => {
@@ -164,7 +163,7 @@ test('a second invoice of the page has what the first one left', async () => {
   const wallet = await walletOf(customer);
   await topUp(wallet, '50');
   await issued(customer);
-  const { items } = await post('/invoices/search', { customer_id: customer.id });
+  const { items } = await world.api.postOk('/v1/invoices/search', { customer_id: customer.id });
   const applied = items.map((item: any) => Number(item.total_prepaid_credits_applied));
   expect(applied.sort((one: number, other: number) => one - other)).toEqual([10, 40]);
   expect(await rowsOf(wallet, { type: 'debit' })).toHaveLength(2);
@@ -188,7 +187,7 @@ describe('voiding returns the credits', () => {
     const block = await topUp(wallet, '60', { priority: 1, expiry_date_utc });
     await topUp(wallet, '10');
     const invoice = await issued(customer);
-    await post(`/invoices/${invoice.id}/void`);
+    await world.api.postOk(`/v1/invoices/${invoice.id}/void`);
     expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '70' });
     const blocks = await rowsOf(wallet, { credits_available_gt: '0' });
     expect(blocks.map((row: any) => row.credits_available).sort()).toEqual(['10', '60']);
@@ -204,7 +203,7 @@ describe('voiding returns the credits', () => {
     const wallet = await walletOf(customer);
     await topUp(wallet, '60', { expiry_date_utc: '2026-12-01T06:00:00Z' });
     const invoice = await issued(customer);
-    await post(`/invoices/${invoice.id}/void`);
+    await world.api.postOk(`/v1/invoices/${invoice.id}/void`);
     const [block] = await rowsOf(wallet, { credits_available_gt: '0' });
     expect(block).toMatchObject({
       transaction_reason: 'INVOICE_VOID_REFUND',
@@ -218,8 +217,8 @@ describe('voiding returns the credits', () => {
     const wallet = await walletOf(customer, { conversion_rate: '2' });
     await topUp(wallet, '5');
     const invoice = await issued(customer);
-    await post(`/wallets/${wallet.id}/terminate`);
-    await post(`/invoices/${invoice.id}/void`);
+    await world.api.postOk(`/v1/wallets/${wallet.id}/terminate`);
+    await world.api.postOk(`/v1/invoices/${invoice.id}/void`);
     const [other] = await get(`/customers/${customer.id}/wallets`);
     expect(other).toMatchObject({ balance: '10', credit_balance: '10', conversion_rate: '1' });
   });
@@ -230,8 +229,8 @@ describe('voiding returns the credits', () => {
     await topUp(wallet, '3', { priority: 1, expiry_date_utc: '2026-12-03T00:00:00.000Z' });
     await topUp(wallet, '2', { priority: 2, expiry_date_utc: '2027-05-01T00:00:00.000Z' });
     const invoice = await issued(customer);
-    await post(`/wallets/${wallet.id}/terminate`);
-    await post(`/invoices/${invoice.id}/void`);
+    await world.api.postOk(`/v1/wallets/${wallet.id}/terminate`);
+    await world.api.postOk(`/v1/invoices/${invoice.id}/void`);
     const [other] = await get(`/customers/${customer.id}/wallets`);
     const rows = await rowsOf(other);
     expect(
@@ -250,6 +249,6 @@ test('a draft uses no credits', async () => {
   world.api.clock.set('2026-12-02T00:00:00.000Z');
   await world.close();
   expect(await rowsOf(wallet, { type: 'debit' })).toEqual([]);
-  const { items } = await post('/invoices/search', { customer_id: customer.id });
+  const { items } = await world.api.postOk('/v1/invoices/search', { customer_id: customer.id });
   expect(items[0]).toMatchObject({ invoice_status: 'DRAFT', total_prepaid_credits_applied: '0' });
 });

@@ -13,22 +13,21 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const ok = async (path: string, body: object = {}) => {
-  const answer = await api.post(`/v1${path}`, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-};
 const get = async (path: string) => (await api.get(`/v1${path}`)).body;
 const walletOf = async (more: object = {}) =>
-  await ok('/wallets', { customer_id: (await catalog.customer()).id, currency: 'usd', ...more });
+  await api.postOk('/v1/wallets', {
+    customer_id: (await catalog.customer()).id,
+    currency: 'usd',
+    ...more,
+  });
 const buy = ({ id }: { id: string }, credits: string, more: object = {}) =>
-  ok(`/wallets/${id}/top-up`, {
+  api.postOk(`/v1/wallets/${id}/top-up`, {
     credits_to_add: credits,
     transaction_reason: 'PURCHASED_CREDIT_INVOICED',
     ...more,
   });
 const pay = (invoice_id: string, amount: string) =>
-  ok('/payments', {
+  api.postOk('/v1/payments', {
     destination_type: 'INVOICE',
     destination_id: invoice_id,
     payment_method_type: 'OFFLINE',
@@ -38,7 +37,7 @@ const pay = (invoice_id: string, amount: string) =>
     idempotency_key: `${invoice_id} ${amount}`,
   });
 const statesOf = async ({ id }: { id: string }) =>
-  (await ok('/wallets/transactions/search', { id })).items.map((row: any) => [
+  (await api.postOk('/v1/wallets/transactions/search', { id })).items.map((row: any) => [
     row.transaction_reason,
     row.transaction_status,
     row.credits_available,
@@ -128,7 +127,7 @@ describe('a purchase with an invoice', () => {
       initial_credits_to_load: '50',
       config: { allowed_price_types: ['ALL'] },
     });
-    const invoice = await ok('/invoices', {
+    const invoice = await api.postOk('/v1/invoices', {
       customer_id: wallet.customer_id,
       invoice_type: 'ONE_OFF',
       currency: 'usd',
@@ -144,12 +143,15 @@ describe('a purchase with an invoice', () => {
   test('voiding the unpaid invoice fails the rows; of a paid one the credits are taken back', async () => {
     const wallet = await walletOf();
     const first = await buy(wallet, '10');
-    await ok(`/invoices/${first.invoice_id}/void`);
+    await api.postOk(`/v1/invoices/${first.invoice_id}/void`);
     expect(await statesOf(wallet)).toEqual([['PURCHASED_CREDIT_INVOICED', 'failed', '0']]);
     const second = await buy(wallet, '20');
     await pay(second.invoice_id, '20');
-    await ok(`/invoices/${second.invoice_id}/void`);
-    const rows = await ok('/wallets/transactions/search', { id: wallet.id, type: 'debit' });
+    await api.postOk(`/v1/invoices/${second.invoice_id}/void`);
+    const rows = await api.postOk('/v1/wallets/transactions/search', {
+      id: wallet.id,
+      type: 'debit',
+    });
     expect(rows.items).toMatchObject([{ credit_amount: '20' }]);
     // The money is in the wallet once: the credits taken back do not return as prepaid credits of the invoice.
     expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '20' });
@@ -159,7 +161,7 @@ describe('a purchase with an invoice', () => {
     const wallet = await walletOf();
     const { invoice_id } = await buy(wallet, '10');
     await pay(invoice_id, '10');
-    await ok(`/wallets/${wallet.id}/debit`, {
+    await api.postOk(`/v1/wallets/${wallet.id}/debit`, {
       credits: '1',
       transaction_reason: 'MANUAL_BALANCE_DEBIT',
       idempotency_key: 'spend',
@@ -179,12 +181,12 @@ describe('a purchase with an invoice', () => {
       const { invoice_id } = await buy(wallet, '10');
       await pay(invoice_id, '10');
       if (spent !== '0')
-        await ok(`/wallets/${wallet.id}/debit`, {
+        await api.postOk(`/v1/wallets/${wallet.id}/debit`, {
           credits: spent,
           transaction_reason: 'MANUAL_BALANCE_DEBIT',
           idempotency_key: `spend of ${wallet.id}`,
         });
-      await ok(`/wallets/${wallet.id}/${how}`, body);
+      await api.postOk(`/v1/wallets/${wallet.id}/${how}`, body);
       expect((await api.post(`/v1/invoices/${invoice_id}/void`)).status).toBe(status);
     },
   );
@@ -192,14 +194,14 @@ describe('a purchase with an invoice', () => {
   test('terminating the wallet fails the purchase', async () => {
     const wallet = await walletOf();
     await buy(wallet, '10');
-    await ok(`/wallets/${wallet.id}/terminate`);
+    await api.postOk(`/v1/wallets/${wallet.id}/terminate`);
     expect(await statesOf(wallet)).toEqual([['PURCHASED_CREDIT_INVOICED', 'failed', '0']]);
   });
 
   test('metadata that names a purchase of another invoice completes nothing', async () => {
     const wallet = await walletOf();
     const { wallet_transaction } = await buy(wallet, '1000');
-    const cheap = await ok('/invoices', {
+    const cheap = await api.postOk('/v1/invoices', {
       customer_id: wallet.customer_id,
       invoice_type: 'ONE_OFF',
       currency: 'usd',
@@ -215,7 +217,7 @@ describe('a purchase with an invoice', () => {
 
   describe('of a wallet that is closed before the payment (money 2.11.9)', () => {
     beforeAll(async () => {
-      await ok('/connections', { name: 'Test', provider_type: 'test' });
+      await api.postOk('/v1/connections', { name: 'Test', provider_type: 'test' });
     });
     const endings: [string, object][] = [
       ['terminate', {}],
@@ -234,11 +236,11 @@ describe('a purchase with an invoice', () => {
     test.each(endings)('%s: nothing is paid for credits that cannot come', async (how, body) => {
       const wallet = await walletOf();
       const { invoice_id } = await buy(wallet, '10', { bonus_credits_to_add: '1' });
-      const recorded = await ok(
-        '/payments',
+      const recorded = await api.postOk(
+        '/v1/payments',
         payBody(invoice_id, { payment_method_type: 'OFFLINE', process_payment: false }),
       );
-      await ok(`/wallets/${wallet.id}/${how}`, body);
+      await api.postOk(`/v1/wallets/${wallet.id}/${how}`, body);
       const card = { payment_method_type: 'CARD', payment_method_id: 'pm_test_success' };
       const refused = { status: 400, body: { details: [{ path: 'invoice_id' }] } };
       for (const more of [{ payment_method_type: 'OFFLINE' }, LINK, card])
@@ -251,16 +253,16 @@ describe('a purchase with an invoice', () => {
         payment_status: 'PENDING',
         amount_paid: '0',
       });
-      await ok(`/invoices/${invoice_id}/void`);
+      await api.postOk(`/v1/invoices/${invoice_id}/void`);
     });
 
     test.each(endings)('%s: money that a gateway has by then goes back', async (how, body) => {
       const wallet = await walletOf();
       const { invoice_id } = await buy(wallet, '10');
-      const link = await ok('/payments', payBody(invoice_id, LINK));
-      await ok(`/wallets/${wallet.id}/${how}`, body);
-      await ok(`/test-gateway/payments/${link.id}/outcome`, { outcome: 'late' });
-      const { items } = await ok('/refunds/search', { payment_id: link.id });
+      const link = await api.postOk('/v1/payments', payBody(invoice_id, LINK));
+      await api.postOk(`/v1/wallets/${wallet.id}/${how}`, body);
+      await api.postOk(`/v1/test-gateway/payments/${link.id}/outcome`, { outcome: 'late' });
+      const { items } = await api.postOk('/v1/refunds/search', { payment_id: link.id });
       expect(items).toMatchObject([
         { refund_target: 'BACK_TO_SOURCE', refund_status: 'SUCCEEDED', amount: '10', invoice_id },
       ]);
@@ -269,7 +271,7 @@ describe('a purchase with an invoice', () => {
         payment_status: 'REFUNDED',
         refunded_amount: '10',
       });
-      const { items: rows } = await ok('/wallets/transactions/search', {
+      const { items: rows } = await api.postOk('/v1/wallets/transactions/search', {
         customer_id: wallet.customer_id,
       });
       expect(rows).toMatchObject([{ transaction_status: 'failed' }]);
@@ -302,14 +304,14 @@ describe('a purchase with an invoice', () => {
       initial_credits_to_load: '12',
     });
     const debit = (key: string) =>
-      ok(`/wallets/${wallet.id}/debit`, {
+      api.postOk(`/v1/wallets/${wallet.id}/debit`, {
         credits: '2',
         transaction_reason: 'MANUAL_BALANCE_DEBIT',
         idempotency_key: key,
       });
     await debit('auto 1');
     await debit('auto 2');
-    const found = await ok('/invoices/search', { customer_id: wallet.customer_id });
+    const found = await api.postOk('/v1/invoices/search', { customer_id: wallet.customer_id });
     expect(found.items).toMatchObject([
       { billing_reason: 'WALLET_AUTO_TOPUP', total: '25', metadata: { auto_topup: 'true' } },
     ]);
@@ -323,17 +325,17 @@ describe('a purchase with an invoice', () => {
       initial_credits_to_load: '11',
     });
     const debit = (key: string, credits: string) =>
-      ok(`/wallets/${wallet.id}/debit`, {
+      api.postOk(`/v1/wallets/${wallet.id}/debit`, {
         credits,
         transaction_reason: 'MANUAL_BALANCE_DEBIT',
         idempotency_key: key,
       });
     const invoices = async () =>
-      (await ok('/invoices/search', { customer_id: wallet.customer_id })).items;
+      (await api.postOk('/v1/invoices/search', { customer_id: wallet.customer_id })).items;
     await debit('unpaid 1', '1');
     const [first] = await invoices();
     const { line_items } = await get(`/invoices/${first.id}`);
-    const note = await ok('/creditnotes', {
+    const note = await api.postOk('/v1/creditnotes', {
       invoice_id: first.id,
       reason: 'BILLING_ERROR',
       process_credit_note: true,
@@ -342,7 +344,7 @@ describe('a purchase with an invoice', () => {
     await pay(first.id, '15');
     expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '35' });
     // The note was a mistake: the rest of the purchase is due again, and its credits stay.
-    await ok(`/creditnotes/${note.id}/void`);
+    await api.postOk(`/v1/creditnotes/${note.id}/void`);
     expect(await get(`/invoices/${first.id}`)).toMatchObject({
       payment_status: 'PENDING',
       amount_remaining: '10',
@@ -370,7 +372,7 @@ describe('expired credits', () => {
     return await runJob(runner, expireCredits, api.deps, new Date(tick).toISOString());
   };
   const topUp = ({ id }: { id: string }, credits: string, expiry_date_utc: string) =>
-    ok(`/wallets/${id}/top-up`, {
+    api.postOk(`/v1/wallets/${id}/top-up`, {
       credits_to_add: credits,
       transaction_reason: 'FREE_CREDIT_GRANT',
       expiry_date_utc,
@@ -389,10 +391,13 @@ describe('expired credits', () => {
     };
     type Expiring = Awaited<ReturnType<typeof walletWith>>;
     const debit = async (wallet: Expiring, credits: string) => {
-      await ok(`/wallets/${wallet.id}/debit`, {
+      await api.postOk(`/v1/wallets/${wallet.id}/debit`, {
         ...{ credits, transaction_reason: 'MANUAL_BALANCE_DEBIT', idempotency_key: wallet.id },
       });
-      const { items } = await ok('/wallets/transactions/search', { id: wallet.id, type: 'debit' });
+      const { items } = await api.postOk('/v1/wallets/transactions/search', {
+        id: wallet.id,
+        type: 'debit',
+      });
       return items[0].consumption_breakdown.map(({ credit_transaction_id, credits }: any) => [
         credit_transaction_id === wallet.expiring ? 'expiring' : 'rest',
         credits,
@@ -414,7 +419,7 @@ describe('expired credits', () => {
     });
 
     const invoiceOf = async ({ customer_id }: { customer_id: string }) =>
-      await ok('/invoices', {
+      await api.postOk('/v1/invoices', {
         ...{ customer_id, invoice_type: 'ONE_OFF', currency: 'usd', billing_reason: 'MANUAL' },
         ...{ amount_due: '12', total: '12', subtotal: '12' },
         line_items: [{ display_name: 'Work', quantity: '1', amount: '12' }],
@@ -429,7 +434,7 @@ describe('expired credits', () => {
       const wallet = await walletWith(POST_PAID);
       const invoice = await invoiceOf(wallet);
       api.clock.set(at);
-      await ok(`/invoices/${invoice.id}/payment/attempt`);
+      await api.postOk(`/v1/invoices/${invoice.id}/payment/attempt`);
       expect(await get(`/invoices/${invoice.id}`)).toMatchObject({ amount_paid: paid });
       await runAt(EXPIRY);
       expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: left });
@@ -465,7 +470,10 @@ describe('expired credits', () => {
     await runAt('2026-11-22T00:00:00.000Z');
     await runAt('2026-11-22T00:15:00.000Z');
     expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '5' });
-    const rows = await ok('/wallets/transactions/search', { id: wallet.id, type: 'debit' });
+    const rows = await api.postOk('/v1/wallets/transactions/search', {
+      id: wallet.id,
+      type: 'debit',
+    });
     expect(rows.items).toMatchObject([
       { transaction_reason: 'CREDIT_EXPIRED', credit_amount: '10' },
     ]);
@@ -477,7 +485,7 @@ describe('expired credits', () => {
     await catalog.fixed(plan, '1');
     const customer = await catalog.customer();
     await catalog.subscribe(customer, plan, { start_date: '2026-11-01T00:00:00.000Z' });
-    const wallet = await ok('/wallets', { customer_id: customer.id, currency: 'usd' });
+    const wallet = await api.postOk('/v1/wallets', { customer_id: customer.id, currency: 'usd' });
     await topUp(wallet, '10', '2026-12-01T06:00:00.000Z');
     await runAt('2026-12-02T00:00:00.000Z');
     expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '10' });
