@@ -202,8 +202,12 @@ async function readCounts(
   };
 }
 
-/** Extra copies read beyond the page, because some rows of the page may be duplicates. */
-const SPARE_COPIES = 1_000;
+/**
+ * Extra copies read beyond the page, because a replay may have written its rows twice: as many as the page ends at, up
+ * to this number. Each copy costs the columns of a granule of its customer: of 10M events, a page of 50 takes 170 ms
+ * with 1,000 spare copies and 110 ms with 51 of them.
+ */
+const SPARE_COPIES_MAX = 1_000;
 
 async function readPage(
   clickhouse: ClickHouse,
@@ -213,7 +217,8 @@ async function readPage(
   const read = async (asked: EventSearch) =>
     (await clickhouse.rows<RawEventCells>(searchEvents(asked), options)).map(rawEventRow);
   if (search.sort !== 'timestamp') return await read(search);
-  const nth = search.offset + search.limit + SPARE_COPIES;
+  const end = search.offset + search.limit;
+  const nth = end + Math.min(end, SPARE_COPIES_MAX);
   const [last] = await clickhouse.rows<[string]>(timeOfNth(search, nth), options);
   if (last === undefined) return await read(search);
   const time = Number(last[0]);

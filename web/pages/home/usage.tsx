@@ -8,6 +8,7 @@ import { Quantity } from '../../ui/money.tsx';
 import { Card, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { daysAt, type Days } from './days.ts';
+import { useAfterRevenue } from './revenue.tsx';
 
 type Counts = ApiRecord<'EventMonitoring'>;
 
@@ -22,8 +23,10 @@ const HOUR_MS = 3_600_000;
 /** Events of today against yesterday, and the rate at which they arrive now. */
 export function Usage() {
   const days = daysAt(Date.now());
+  const enabled = useAfterRevenue();
   const query = useQuery({
     queryKey: ['home-usage', days.date],
+    enabled,
     queryFn: async ({ signal }) => {
       const counts = (start_time: string, end_time: string) =>
         answerOf(
@@ -40,6 +43,7 @@ export function Usage() {
     },
     refetchInterval: DAY_REFRESH_MS,
   });
+  const rate = useRate(enabled, query.data !== undefined);
   return (
     <Section title="Usage">
       <Loaded query={query} what="usage" isTall>
@@ -58,7 +62,12 @@ export function Usage() {
                   to="/events"
                   search={{ from: days.date, to: days.date }}
                 />
-                <EventsPerSecond />
+                <Figure
+                  label="Events per second"
+                  value={rate === null ? '–' : rate.toFixed(rate < 10 ? 1 : 0)}
+                  note="average of the last minute"
+                  to="/events"
+                />
                 <Figure
                   label="Metered events"
                   value={<Count of={today.metered_count} />}
@@ -94,9 +103,11 @@ export function Usage() {
 
 const Count = ({ of }: { readonly of: number }) => <Quantity value={String(of)} />;
 
-function EventsPerSecond() {
-  const query = useQuery({
+/** Events per second, or null until they are counted. Counted again while they are shown. */
+function useRate(enabled: boolean, isShown: boolean): number | null {
+  const { data } = useQuery({
     queryKey: ['home-rate'],
+    enabled,
     queryFn: ({ signal }) => {
       const end = Date.now();
       return answerOf(
@@ -111,17 +122,9 @@ function EventsPerSecond() {
         }),
       );
     },
-    refetchInterval: RATE_REFRESH_MS,
+    refetchInterval: isShown ? RATE_REFRESH_MS : false,
   });
-  const rate = query.data === undefined ? null : query.data.total_count / (RATE_MS / 1000);
-  return (
-    <Figure
-      label="Events per second"
-      value={rate === null ? '–' : rate.toFixed(rate < 10 ? 1 : 0)}
-      note="average of the last minute"
-      to="/events"
-    />
-  );
+  return data === undefined ? null : data.total_count / (RATE_MS / 1000);
 }
 
 function ByHour({
