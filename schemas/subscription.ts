@@ -166,9 +166,17 @@ export const lineItemFields = {
 };
 const StoredLineItem = z.object(lineItemFields);
 
-/** A row of `subscription_line_items`. */
-export type LineItemRow = z.infer<typeof StoredLineItem>;
-export const LINE_ITEM_COLUMNS = columnNames<LineItemRow>()(lineItemFields, {});
+/** A row of `subscription_line_items`: the returned fields, and those that only billing reads, empty in a new line. */
+export type LineItemRow = z.infer<typeof StoredLineItem> & {
+  /** When the end was last set; null: never. */
+  readonly end_set_at?: string | null;
+  /** The start of the running period in which the line began or ended without prorations; null: in none. */
+  readonly unsettled_in?: string | null;
+};
+export const LINE_ITEM_COLUMNS = columnNames<LineItemRow>()(lineItemFields, {
+  end_set_at: true,
+  unsettled_in: true,
+});
 
 export const SubscriptionLineItem = z
   .object({

@@ -140,6 +140,42 @@ describe('usage of a trial is never charged (billing 10.4)', () => {
     expect(usage.body.amount).toBe(1);
   });
 
+  test.each([
+    ['WEEKLY', '7'],
+    ['MONTHLY', '7'],
+    ['NEVER', '7'],
+  ])(
+    'after the trial, a %s allowance shows the usage that it is billed for',
+    async (reset, shown) => {
+      const { api, usage } = world;
+      const { subscription, meter, customer } = await trialing({
+        ...{ trial_period_days: 5, billing_cycle: 'calendar' },
+      });
+      const lookup_key = `calls-${meter.id}`;
+      const feature = await api.post('/v1/features', {
+        ...{ name: 'Calls', lookup_key, type: 'metered', meter_id: meter.id },
+      });
+      await api.post('/v1/entitlements', {
+        ...{ entity_type: 'SUBSCRIPTION', entity_id: subscription.id, feature_id: feature.body.id },
+        ...{ feature_type: 'metered', usage_limit: 100, usage_reset_period: reset },
+      });
+      const used = async () => {
+        const { body } = await api.get(`/v1/customers/usage?customer_id=${customer.id}`);
+        return body.features.map(({ current_usage }: any) => current_usage);
+      };
+      await usage.useAll(meter, customer, [
+        { at: '2026-03-14T05:00:00Z', value: '30' },
+        { at: '2026-03-15T05:00:00Z', value: '7' },
+      ]);
+      api.clock.set('2026-03-14T12:00:00.000Z');
+      expect(await used()).not.toEqual(['0']);
+      api.clock.set(day('2026-03-15'));
+      await world.close();
+      api.clock.set('2026-03-15T12:00:00.000Z');
+      expect(await used()).toEqual([shown]);
+    },
+  );
+
   test('an invoice of the trial is refused', async () => {
     const { subscription, customer } = await trialing({ trial_period_days: 5 });
     const refused = await world.api.post('/v1/invoices', {

@@ -48,13 +48,15 @@ export function windowOf(
 ): RunningWindow {
   const { subscription_id } = sources[0]!;
   const subscription = subscriptions.get(subscription_id)!;
-  const { start_date, current_period_start: start, current_period_end: end } = subscription;
+  const { current_period_start: start, current_period_end: end } = subscription;
   if (reset === null) return { start, until: end, end };
   const windows = pausedResetWindows(subscription, reset, at, pauses.get(subscription_id) ?? []);
-  const { billing_anchor } = resetScheduleAt(subscription, reset, at);
+  const { billing_anchor, start_date: paidFrom } = resetScheduleAt(subscription, reset, at);
+  // Usage of a trial counts while the trial runs.
+  const start_date = paidFrom <= at ? paidFrom : subscription.start_date;
   const window: ResetWindow =
     windows?.find((each) => each.start <= at && at < each.end) ??
-    resetWindowAt({ ...subscription, billing_anchor }, reset, at);
+    resetWindowAt({ ...subscription, billing_anchor, start_date }, reset, at);
   // A window without end reaches as far as events may lie in the future.
   const until = window.end ?? end;
   return { start: laterOf(window.start, start_date), until, end: window.end };

@@ -38,7 +38,10 @@ export function advancesPinned({
 
 /** Whether the charge is an advance of the period whose advances are fixed. */
 export const isPinnedAdvance = (
-  line: Pick<BilledLine, 'price_type' | 'invoice_cadence' | 'created_at' | 'updated_at'>,
+  line: Pick<
+    BilledLine,
+    'price_type' | 'invoice_cadence' | 'created_at' | 'updated_at' | 'end_set_at'
+  >,
   serviceStart: string,
   pinned: PinnedAdvances | null,
 ): boolean =>
@@ -46,12 +49,17 @@ export const isPinnedAdvance = (
   line.price_type === 'FIXED' &&
   line.invoice_cadence === 'ADVANCE' &&
   serviceStart >= pinned.from &&
-  !hasChangedSince(line, pinned.voided_at);
+  !hasEndedSince(line, pinned.voided_at);
 
-const hasChangedSince = (
-  { created_at, updated_at }: Pick<BilledLine, 'created_at' | 'updated_at'>,
+/** Whether the end of the line was set after an instant. Of a line without that note any change counts. */
+const hasEndedSince = (
+  {
+    created_at,
+    updated_at,
+    end_set_at,
+  }: Pick<BilledLine, 'created_at' | 'updated_at' | 'end_set_at'>,
   at: string | null,
-): boolean => at !== null && created_at <= at && updated_at > at;
+): boolean => at !== null && created_at <= at && (end_set_at ?? updated_at) > at;
 
 /** The computed rows and the stored rows of fixed advances, in the order in which they are stored. */
 export function withPinnedAdvances(

@@ -36,6 +36,7 @@ export async function resumedAdvances(
       line.price_type === 'FIXED' &&
       line.invoice_cadence === 'ADVANCE' &&
       line.billing_period !== 'ONETIME' &&
+      line.unsettled_in !== current_period_start &&
       boundsOf(line, before).some(
         (bound) => pause_at < bound && bound < resumed.current_period_end,
       ),

@@ -12,7 +12,8 @@ import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
 import { insertInvoiceLines, replaceInvoiceLines } from '../records/invoice-line-repository.ts';
 import { insertInvoices, updateInvoices } from '../records/invoice-repository.ts';
 import { insertSubscriptionChange } from '../records/subscription-change-repository.ts';
-import { startOfChange } from './change-rows.ts';
+import { markUnsettled } from '../records/line-item-repository.ts';
+import { startOfChange, type ChangeOperation } from './change-rows.ts';
 import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { SettledChange } from './settle-change.ts';
 
@@ -29,7 +30,7 @@ export interface WrittenChange {
 
 /**
  * Writes the settlement in the transaction of the change: issues the invoice, or credits the wallet, and
- * stores the rows. Without rows it writes nothing.
+ * stores the rows. Without rows it only notes that the lines are not settled.
  */
 export async function writeChange(
   tx: Transaction,
@@ -45,6 +46,7 @@ export async function writeChange(
   },
 ): Promise<WrittenChange> {
   const { operation, rows, customer } = change;
+  await noteUnsettled(tx, caller.scope, operation);
   if (rows.length === 0) return { invoice: null, credited: null, events: [] };
   const { scope, user_id } = caller;
   const paid = of.paid ?? null;
@@ -99,6 +101,17 @@ export async function writeChange(
           }),
         ];
   return { invoice: issued, credited, events };
+}
+
+/** Notes the lines that a change within their period leaves unsettled: without prorations (billing 5.2). */
+async function noteUnsettled(
+  tx: Transaction,
+  scope: Scope,
+  { subscription, swaps, proration_behavior }: ChangeOperation,
+): Promise<void> {
+  if (proration_behavior !== 'none') return;
+  const ids = swaps.flatMap(({ before, after }) => [before?.id ?? [], after?.id ?? []].flat());
+  await markUnsettled(tx, scope, ids, subscription.current_period_start);
 }
 
 /** The computed invoice under the id of the draft that was paid for it. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { columnList } from '../../../postgres/parameters.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
@@ -19,7 +19,27 @@ const lines = tableOf<LineItemRow>({
 export const getLineItem = lines.get;
 
 /** Changes a line item. The caller holds the lock of its subscription. */
-export const changeLineItem = lines.change;
+export async function changeLineItem(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  change: Parameters<typeof lines.change>[3] & { readonly updated_at: string },
+): Promise<LineItemRow> {
+  const ended = 'end_date' in change ? { end_set_at: change.updated_at } : {};
+  return await lines.change(tx, scope, id, { ...change, ...ended });
+}
+
+/** Marks line items that began or ended in a running period without prorations (billing 12.4). */
+export async function markUnsettled(
+  tx: Transaction,
+  scope: Scope,
+  ids: readonly string[],
+  periodStart: string,
+): Promise<void> {
+  await tx`
+    update subscription_line_items set unsettled_in = ${periodStart}
+     where ${inScope(tx, scope)} and id ${oneOf(tx, ids)}`;
+}
 
 /** Ends a line item, at its start if that is later. The caller holds the lock of its subscription. */
 export async function endLineItemAt(
@@ -31,7 +51,7 @@ export async function endLineItemAt(
 ): Promise<void> {
   await tx`
     update subscription_line_items
-       set ${tx(change)}, end_date = greatest(start_date, ${end_date})
+       set ${tx(change)}, end_date = greatest(start_date, ${end_date}), end_set_at = ${change.updated_at}
      where ${inScope(tx, scope)} and id = ${id}`;
 }
 

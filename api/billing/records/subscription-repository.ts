@@ -38,7 +38,9 @@ export async function insertLineItems(
   tx: Transaction,
   lineItems: readonly LineItemRow[],
 ): Promise<void> {
-  await insertRows(tx, 'subscription_line_items', lineItems);
+  // What happened to a line that is replaced did not happen to its successor.
+  const rows = lineItems.map((row) => ({ ...row, end_set_at: null, unsettled_in: null }));
+  await insertRows(tx, 'subscription_line_items', rows);
 }
 
 /** The subscription. 404 if it does not exist or belongs to another scope. */
@@ -206,6 +208,7 @@ export async function endLineItemsOf(
   await tx`
     update subscription_line_items i
        set end_date = greatest(i.start_date, s.end_date),
+           end_set_at = s.updated_at,
            updated_at = s.updated_at,
            updated_by = s.updated_by
       from subscriptions s

@@ -48,7 +48,7 @@ async function paidMay(reason: string) {
       invoice_type: 'SUBSCRIPTION', billing_reason: reason,
       period_start: invoice.period_start, period_end: invoice.period_end,
     }); // prettier-ignore
-  return { invoice, changes, billAgain };
+  return { invoice, changes, billAgain, line };
 }
 const rows = (invoice: any) =>
   invoice.line_items.map(
@@ -77,6 +77,18 @@ describe.each(REASONS)('the advance on an invoice with the reason %s (billing 14
     world.api.clock.set(day('2026-05-11'));
     await changes.quantity();
     await world.api.postOk(`/v1/invoices/${invoice.id}/void`, {});
+    expect(rows(await billAgain())).toEqual(WHOLE);
+  });
+
+  test('credited, then voided; metadata that change later change nothing: it is billed again whole', async () => {
+    const { invoice, changes, billAgain, line } = await paidMay(reason);
+    world.api.clock.set(day('2026-05-11'));
+    await changes.quantity();
+    await world.api.postOk(`/v1/invoices/${invoice.id}/void`, {});
+    world.api.clock.set(day('2026-05-12'));
+    const metadata = { note: 'read' };
+    const answer = await world.api.put(`/v1/subscriptions/lineitems/${line.id}`, { metadata });
+    expect(answer).toMatchObject({ status: 200, body: { metadata } });
     expect(rows(await billAgain())).toEqual(WHOLE);
   });
 

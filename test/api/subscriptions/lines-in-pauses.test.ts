@@ -262,4 +262,42 @@ describe('a fee of shorter cells whose later ones a pause has moved (billing 5.3
     // Of three months that were paid, the second and the third.
     expect(wallets.map((wallet: any) => wallet.balance)).toEqual(['62']);
   });
+
+  test('a line that ended without prorations a second before its period is not settled by the resumption', async () => {
+    const { subscription, customer } = await pausedOnThe11th({}, async ({ subscription }) => {
+      const [line] = subscription.line_items;
+      const end = { effective_from: '2026-01-31T23:59:59.000Z', proration_behavior: 'none' };
+      const path = `/v1/subscriptions/lineitems/${line.id}`;
+      expect(await world.api.delete(path, end)).toMatchObject({ status: 200 });
+    });
+    world.api.clock.set(day('2026-01-21'));
+    await world.api.post(`/v1/subscriptions/${subscription.id}/resume`, {});
+    expect((await world.api.get(`/v1/customers/${customer.id}/wallets`)).body).toEqual([]);
+  });
+
+  test('in a pause from the end of a period, a line begins with the pause at the earliest: before it, all is billed', async () => {
+    const { catalog, api } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '31', { display_name: 'Base' });
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      start_date: day('2026-01-01'),
+    });
+    const path = `/v1/subscriptions/${subscription.id}`;
+    api.clock.set(day('2026-01-20'));
+    await api.post(`${path}/pause`, { pause_mode: 'period_end' });
+    api.clock.set(day('2026-02-01'));
+    await world.close();
+    api.clock.set(day('2026-02-05'));
+    const price = { type: 'FIXED', amount: '62', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY', billing_cadence: 'RECURRING', price_unit_type: 'FIAT', display_name: 'Extra', invoice_cadence: 'ARREAR' }; // prettier-ignore
+    const early = await api.post(`${path}/lineitems`, { price, start_date: day('2026-01-15') });
+    expect(early).toMatchObject({ status: 400, body: { details: [{ path: 'start_date' }] } });
+    const added = await api.post(`${path}/lineitems`, { price });
+    expect(added).toMatchObject({ status: 201, body: { start_date: day('2026-02-01') } });
+    const end = { effective_from: day('2026-01-15') };
+    const ended = await api.delete(
+      `/v1/subscriptions/lineitems/${subscription.line_items[0].id}`,
+      end,
+    );
+    expect(ended).toMatchObject({ status: 400, body: { details: [{ path: 'effective_from' }] } });
+  });
 });

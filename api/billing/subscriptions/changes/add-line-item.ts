@@ -17,11 +17,11 @@ import { commitmentColumns, committedLine } from '../line-commitments.ts';
 import { bucketsOf, lineItem, withMeterNames } from '../line-item.ts';
 import { billedLines, rowOf } from './line-records.ts';
 import { settlementOf } from '../../computing/settlement-currency.ts';
-import { inSubscription, settle } from './line-item-change.ts';
+import { inSubscription, openFrom, settle } from './line-item-change.ts';
 
 /**
  * Adds a line item to a subscription (billing 3.1, 5.2): an existing price, or a new price of the
- * subscription. By default it begins with the running period. Returns the line as stored.
+ * subscription. By default it begins with the running period, or with a pause after it. Returns the line as stored.
  */
 export async function addLineItem(
   deps: BillingDeps,
@@ -51,12 +51,12 @@ export async function addLineItem(
 
 function startOf(subscription: SubscriptionRow, body: AddLineItemBody): string {
   const { current_period_start, end_date } = subscription;
-  const start = body.start_date ?? current_period_start;
-  if (start < current_period_start)
-    throw invalidField(
-      'start_date',
-      `must not be before the running period, which began at ${current_period_start}`,
-    );
+  const earliest = openFrom(subscription);
+  const start = body.start_date ?? earliest;
+  if (start < earliest) {
+    const open = earliest === current_period_start ? 'running period' : 'pause';
+    throw invalidField('start_date', `must not be before the ${open}, which began at ${earliest}`);
+  }
   if (end_date !== null && start >= end_date)
     throw invalidField('start_date', 'must be before the end of the subscription');
   return start;

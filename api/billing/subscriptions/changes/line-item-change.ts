@@ -88,6 +88,17 @@ export function refuseUnchangeable(subscription: SubscriptionRow): void {
     );
 }
 
+/** The earliest instant that is not billed: the start of the running period, or its end in a pause that began there. */
+export const openFrom = ({
+  subscription_status,
+  pause_at,
+  current_period_start,
+  current_period_end,
+}: SubscriptionRow): string =>
+  subscription_status === 'paused' && pause_at !== null && pause_at >= current_period_end
+    ? pause_at
+    : current_period_start;
+
 /** The instant of the change. Refuses an instant outside of the line or in a closed period. */
 export function effectiveFrom(
   subscription: SubscriptionRow,
@@ -98,7 +109,7 @@ export function effectiveFrom(
   const ends = [null, subscription.end_date, line.price.end_date];
   if (!ends.includes(line.end_date))
     throw invalidOperation(`Line item ${line.id} already ends at ${line.end_date}.`, 'end_date');
-  const earliest = laterOf(line.start_date, subscription.current_period_start);
+  const earliest = laterOf(line.start_date, openFrom(subscription));
   const from = requested ?? laterOf(at, earliest);
   if (from < earliest)
     throw invalidField('effective_from', `must not be before ${earliest}: earlier time is billed`);
