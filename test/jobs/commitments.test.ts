@@ -297,6 +297,24 @@ describe('a commitment of a line', () => {
     ]);
   });
 
+  test('for a year of months: usage before a phase counts against it in the same invoice (billing 6.4)', async () => {
+    const catalog = await sold();
+    const subscription = await subscribe(catalog, {
+      ...committed(catalog, { commitment_amount: '100', commitment_duration: 'ANNUAL' }),
+      ...{ billing_period: 'QUARTERLY', include_price_ids: [catalog.prices[0].id] },
+      phases: [
+        { start_date: day('2026-01-01'), end_date: day('2026-02-15') },
+        { start_date: day('2026-02-15') },
+      ],
+    });
+    await use(catalog, 0, '01-05', '60');
+    await use(catalog, 0, '02-20', '60');
+    await closeUntil(day('2026-04-01'));
+    expect((await rowsOf(subscription)).map((rows) => rows.sort())).toEqual([
+      ['a (Overage) 1 40', 'a 0 0', 'a 0 0', 'a 60 40', 'a 60 60'],
+    ]);
+  });
+
   test('windowed without a bucket is refused', async () => {
     const catalog = await sold();
     const { status, body } = await world.api.post('/v1/subscriptions', {

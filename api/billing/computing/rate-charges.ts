@@ -22,7 +22,7 @@ import type { BilledLine } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import { ratedRows, type LineQuestion } from './line-questions.ts';
 import { shareMeterQuotas } from './quotas.ts';
-import { termLedger, type CommittedUsage, type TermLedger, type TermTime } from './term-ledger.ts';
+import { termLedgers, type CommittedUsage, type TermLedger, type TermTime } from './term-ledger.ts';
 
 /** One charge and the question that rates it; none for a fixed charge. */
 export interface QuestionedCharge {
@@ -64,14 +64,20 @@ export function rateCharges(
   );
   const shares = shareAllowances(claimants, answers);
   const quotas = shareMeterQuotas(claimants, answers);
+  const ledgerOf = termLedgers(context.earlier);
+  const rows = new Map<QuestionedCharge, readonly RatedLine[]>();
+  // In order of time: what an earlier line of the price used counts in the term of the line that follows it.
+  for (const charge of charges.toSorted((left, right) =>
+    startOf(left) < startOf(right) ? -1 : 1,
+  )) {
+    const ledger = ledgerOf(charge.charge.line);
+    const rated = rateCharge(context, charge, { answers, shares, quotas, ledger });
+    ledger.note(rated);
+    rows.set(charge, rated);
+  }
   const byLine = groupBy(charges, ({ charge }) => charge.line);
   return [...byLine].flatMap(([line, ofLine]) => {
-    const ledger = termLedger(context.earlier, line);
-    const rated = ofLine.flatMap((charge) => {
-      const rows = rateCharge(context, charge, { answers, shares, quotas, ledger });
-      ledger.note(rows);
-      return rows;
-    });
+    const rated = ofLine.flatMap((charge) => rows.get(charge)!);
     const questions = ofLine.flatMap((charge) => charge.questions);
     return groupLines(rated, context.subscription.line_item_grouping).map((row) => ({
       line,
@@ -80,6 +86,9 @@ export function rateCharges(
     }));
   });
 }
+
+const startOf = ({ charge: { cell } }: QuestionedCharge): string =>
+  'at' in cell ? cell.at : cell.service.start;
 
 const isWithin = (inner: Period, outer: Period): boolean =>
   inner.start >= outer.start && inner.end <= outer.end;
@@ -131,7 +140,7 @@ function rateCharge(
   }
   const position =
     reach === 'term'
-      ? ledger.position(context, commitmentAsMoney(terms, line.terms.model), cell)
+      ? ledger.position(context, line, commitmentAsMoney(terms, line.terms.model), cell)
       : null;
   const commitment =
     position === null ? ({ scope: 'period' } as const) : ({ scope: 'term', position } as const);

@@ -30,6 +30,7 @@ export interface TermLedger {
   /** The position of a charge cell in its term; `commitment` is that of a whole term. */
   position(
     context: Pick<InvoiceTarget, 'subscription' | 'proration_behavior'> & TermTime,
+    line: Pick<BilledLine, 'commitment_duration'>,
     commitment: { readonly commitment: Decimal },
     cell: Pick<ChargeCell, 'cell'>,
   ): TermPosition;
@@ -37,8 +38,20 @@ export interface TermLedger {
   note(rows: readonly RatedLine[]): void;
 }
 
-export function termLedger(earlier: readonly CommittedUsage[], line: BilledLine): TermLedger {
-  const name = ledgerNameOf(line);
+/** The ledgers of an invoice: lines with versions of one price share theirs. */
+export function termLedgers(
+  earlier: readonly CommittedUsage[],
+): (line: Pick<BilledLine, 'price'>) => TermLedger {
+  const ledgers = new Map<string, TermLedger>();
+  return (line) => {
+    const name = ledgerNameOf(line);
+    const ledger = ledgers.get(name) ?? termLedger(earlier, name);
+    ledgers.set(name, ledger);
+    return ledger;
+  };
+}
+
+function termLedger(earlier: readonly CommittedUsage[], name: string): TermLedger {
   const known = new Map(
     earlier
       .filter((entry) => entry.commitment === name)
@@ -48,7 +61,7 @@ export function termLedger(earlier: readonly CommittedUsage[], line: BilledLine)
       ]),
   );
   return {
-    position: ({ subscription, proration_behavior, ...time }, { commitment }, { cell }) =>
+    position: ({ subscription, proration_behavior, ...time }, line, { commitment }, { cell }) =>
       positionInTerm(subscription, {
         pauses: time.pauses,
         ends_at: time.ends_at,
