@@ -18,7 +18,7 @@ export interface BrowserWorld {
   /** Records that pages show, by the path in the route table: `/customers/$id` and the id. */
   readonly records: ReadonlyMap<string, string>;
   /** A page that is signed in, and the errors on it until now. */
-  signedIn(): Promise<Watched>;
+  signedIn(email?: string): Promise<Watched>;
   /** A page without a session. */
   fresh(): Promise<Watched>;
   close(): Promise<void>;
@@ -61,11 +61,11 @@ export async function startBrowserWorld(
     browser,
     records,
     fresh,
-    async signedIn() {
+    async signedIn(email = PERSON.email) {
       const watched = await fresh();
       const { page } = watched;
       await page.goto(url);
-      await page.getByLabel('E-mail').fill(PERSON.email);
+      await page.getByLabel('E-mail').fill(email);
       await page.getByLabel('Password').fill(PERSON.password);
       await page.keyboard.press('Enter');
       await page.getByRole('navigation', { name: 'Pages' }).waitFor();

@@ -35,7 +35,7 @@ export interface ConsoleRoute {
   readonly path: string;
   /** Module with the component `View`. */
   readonly load: () => Promise<{ readonly View: ComponentType }>;
-  /** A person without it is not offered the page. */
+  /** A person without it is not offered the page, and is told so at its address. */
   readonly permission?: Permission;
   /** Entry of the menu; pages of single records have none. */
   readonly menu?: {
