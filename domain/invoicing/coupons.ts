@@ -1,5 +1,6 @@
 import { allocate, roundToCurrency, type Currency } from '../currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
+import { epochMs } from '../time/instant.ts';
 import { byText } from '../text-order.ts';
 import { overlaps } from './service-window.ts';
 import { lineAmount, type InvoiceRow } from './invoice-row.ts';
@@ -103,10 +104,8 @@ export function applyCoupons(
   const uses: CouponUse[] = [];
   let headroom = Decimal.max(sum(net), ZERO);
 
-  for (const coupon of inOrder(coupons)) {
-    const rows = lines.flatMap((line, row) =>
-      isDiscounted(line, coupon) && net[row]!.gt(0) ? [row] : [],
-    );
+  for (const { coupon, rows: eligible } of onePerRow(lines, inOrder(coupons))) {
+    const rows = eligible.filter((row) => net[row]!.gt(0));
     const weights = rows.map((row) => net[row]!);
     const base = sum(weights);
     if (base.isZero() || headroom.isZero()) continue;
@@ -130,6 +129,44 @@ export function applyCoupons(
   const applications = uses.flatMap((use) => applicationRows(use, lines));
   return { uses, applications, lineItemDiscounts, invoiceLevelDiscounts };
 }
+
+interface EligibleRows {
+  coupon: InvoiceCoupon;
+  rows: readonly number[];
+}
+
+/**
+ * The rows of each coupon. A coupon that was removed and added again discounts a row that both associations cover once:
+ * they count as one association, the later one (billing 7.2).
+ */
+function onePerRow(
+  lines: readonly InvoiceRow[],
+  coupons: readonly InvoiceCoupon[],
+): readonly EligibleRows[] {
+  const found: EligibleRows[] = [];
+  for (const coupon of coupons) {
+    const rows = lines.flatMap((line, row) => (isDiscounted(line, coupon) ? [row] : []));
+    const earlier = found.find(
+      (other) => isAgain(other.coupon, coupon) && rows.some((row) => other.rows.includes(row)),
+    );
+    if (earlier === undefined) found.push({ coupon, rows });
+    else {
+      earlier.coupon = coupon;
+      earlier.rows = [...new Set([...earlier.rows, ...rows])].sort((left, right) => left - right);
+    }
+  }
+  return found;
+}
+
+/** Whether a coupon of the same target ended before it was added again. */
+const isAgain = (earlier: InvoiceCoupon, later: InvoiceCoupon): boolean =>
+  earlier.end_date !== null &&
+  later.start_date !== null &&
+  epochMs(earlier.end_date) <= epochMs(later.start_date) &&
+  (earlier.kept ?? later.kept) === undefined &&
+  earlier.coupon_id === later.coupon_id &&
+  earlier.subscription_id === later.subscription_id &&
+  earlier.subscription_line_item_id === later.subscription_line_item_id;
 
 const isLineLevel = (coupon: InvoiceCoupon) =>
   coupon.kept === undefined

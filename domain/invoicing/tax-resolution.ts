@@ -64,16 +64,29 @@ export function resolveTaxes(
   if (level === undefined) return { rates: [], exemption: NO_TAX_CONFIGURED };
   return {
     exemption: null,
-    rates: applicable
-      .filter((association) => association.level === level)
-      .map((association) => ({
+    rates: latestOfEachRate(applicable.filter((association) => association.level === level)).map(
+      (association) => ({
         tax_rate_id: association.tax_rate_id,
         tax_association_id: association.id,
         percentage_value: association.percentage_value,
         tax_behavior: association.tax_behavior,
         priority: association.priority,
-      })),
+      }),
+    ),
   };
+}
+
+/** A rate that was removed and added again in the period, or has a new priority, taxes the invoice once. */
+function latestOfEachRate(associations: readonly TaxAssociation[]): readonly TaxAssociation[] {
+  const begin = ({ start_date }: TaxAssociation): number =>
+    start_date === null ? Number.NEGATIVE_INFINITY : epochMs(start_date);
+  const latest = new Map<string, TaxAssociation>();
+  for (const association of associations) {
+    const other = latest.get(association.tax_rate_id);
+    if (other === undefined || begin(association) > begin(other))
+      latest.set(association.tax_rate_id, association);
+  }
+  return associations.filter((association) => latest.get(association.tax_rate_id) === association);
 }
 
 export const CUSTOMER_EXEMPT: TaxExemption = {
@@ -135,16 +148,35 @@ export function removedTaxEnd(
   at: string,
 ): string {
   const end = effectiveDate ?? at;
-  if (hasEnded(association, end))
-    throw invalidOperation(
-      `Tax association ${association.id} ends at ${association.end_date} already.`,
-      'end_date',
-    );
+  refuseEnded(association, end);
   if (association.start_date !== null && epochMs(end) < epochMs(association.start_date)) {
     return association.start_date;
   }
   return end;
 }
 
+/**
+ * Where an association is divided because its priority changes from the effective date on (billing 8.1); null if all
+ * of it changes: without a date, or with one that is not after its start. Refuses an association that has ended by
+ * then.
+ */
+export function reprioritizedFrom(
+  association: TaxWindow,
+  effectiveDate: string | null,
+): string | null {
+  if (effectiveDate === null) return null;
+  refuseEnded(association, effectiveDate);
+  const { start_date: start } = association;
+  return start !== null && epochMs(effectiveDate) <= epochMs(start) ? null : effectiveDate;
+}
+
 const hasEnded = (association: Pick<TaxWindow, 'end_date'>, at: string): boolean =>
   association.end_date !== null && epochMs(association.end_date) <= epochMs(at);
+
+function refuseEnded(association: TaxWindow, at: string): void {
+  if (hasEnded(association, at))
+    throw invalidOperation(
+      `Tax association ${association.id} ends at ${association.end_date} already.`,
+      'end_date',
+    );
+}

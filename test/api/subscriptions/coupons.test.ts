@@ -292,4 +292,29 @@ describe('coupons of a subscription', () => {
       select count(*)::int as count from coupon_associations where coupon_id = ${few.id}`;
     expect(counted).toEqual({ count: 7 });
   });
+
+  test.each([
+    ['10%', {}, '10'],
+    ['5.00', { percentage_off: null, amount_off: '5' }, '5'],
+  ])(
+    'a coupon of %s that is removed and added again discounts a row once',
+    async (_, terms, off) => {
+      const made = await catalog.plan();
+      await catalog.fixed(made, '100', { invoice_cadence: 'ARREAR' });
+      const code = `again-${off}`;
+      const again = await coupon({ ...terms, coupon_code: code });
+      const subscription = await subscribe(made.id, { coupons: [again.id] });
+      const modify = async (coupon_params: object) => {
+        const path = `/v1/subscriptions/${subscription.id}/modify/execute`;
+        expect((await api.post(path, { type: 'coupon', coupon_params })).status).toBe(200);
+      };
+      const [{ id: coupon_association_id }] = subscription.coupon_associations;
+      api.clock.advance(86_400_000);
+      await modify({ action: 'remove', coupon_association_id });
+      expect((await preview(subscription)).total_discount).toBe(off);
+      api.clock.advance(86_400_000);
+      await modify({ action: 'add', coupon_code: code });
+      expect((await preview(subscription)).total_discount).toBe(off);
+    },
+  );
 });

@@ -90,6 +90,15 @@ describe('which rates apply (billing 8.1)', () => {
     ).toHaveLength(1);
   });
 
+  test('of a rate with two windows in the period, the later one counts', () => {
+    const [first, second] = ['2026-03-01T00:00:00Z', '2026-03-20T00:00:00Z'];
+    const { rates } = resolveTaxes(march, [
+      association({ id: 'ta_2', start_date: second }),
+      association({ id: 'ta_1', start_date: first, end_date: second }),
+    ]);
+    expect(rates.map((rate) => rate.tax_association_id)).toEqual(['ta_2']);
+  });
+
   test('a rate carries what the computation needs', () => {
     expect(
       resolveTaxes(march, [

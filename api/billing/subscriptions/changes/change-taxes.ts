@@ -1,5 +1,9 @@
 import { invalidField, notFound } from '../../../../domain/errors.ts';
-import { addedTaxWindow, removedTaxEnd } from '../../../../domain/invoicing/tax-resolution.ts';
+import {
+  addedTaxWindow,
+  removedTaxEnd,
+  reprioritizedFrom,
+} from '../../../../domain/invoicing/tax-resolution.ts';
 import type { Transaction } from '../../../../postgres/client.ts';
 import type { TaxChangeParams } from '../../../../schemas/subscription-modify.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
@@ -12,7 +16,7 @@ import {
   insertTaxAssociation,
   updateTaxAssociationRow,
 } from '../../../catalog/taxes/repository.ts';
-import { changed, type Caller } from '../../../conventions/record.ts';
+import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { settlementOf } from '../../computing/settlement-currency.ts';
 
@@ -43,16 +47,35 @@ export async function changeTaxes(
     }
     case 'reprioritize': {
       refuseFields(params, ['tax_rate_id', 'tax_rate_code']);
-      const { id } = await taxOf(tx, caller, subscription, params);
+      const association = await taxOf(tx, caller, subscription, params);
       const { priority } = params;
       if (priority === undefined || priority === null)
         throw invalidField(`${PATH}.priority`, 'is required with reprioritize');
-      await updateTaxAssociationRow(tx, caller.scope, id, { priority, ...changed(deps, caller) });
-      return;
+      const from = reprioritizedFrom(association, params.effective_date ?? null);
+      return await reprioritize(tx, deps, caller, association, priority, from);
     }
     default:
       return params.action satisfies never;
   }
+}
+
+/** The association keeps its priority until `from`; a new one with the other priority follows it. */
+async function reprioritize(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  { tax_rate: rate, ...association }: TaxAssociation,
+  priority: number,
+  from: string | null,
+): Promise<void> {
+  const update = changed(deps, caller);
+  if (from === null) {
+    await updateTaxAssociationRow(tx, caller.scope, association.id, { priority, ...update });
+    return;
+  }
+  await updateTaxAssociationRow(tx, caller.scope, association.id, { end_date: from, ...update });
+  const later = { ...association, ...newRecord(deps, caller, 'ta'), priority, start_date: from };
+  await insertTaxAssociation(tx, later, rate?.code ?? association.tax_rate_id);
 }
 
 async function addTax(
