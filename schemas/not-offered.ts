@@ -11,6 +11,17 @@ export const notOffered = (what: string) =>
     .refine(isEmpty, { message: `${what} cannot be set in this version; leave it out` })
     .optional();
 
+const refusedFields = new WeakSet<z.ZodType>();
+
+/** A field of a common shape that would have no effect here. Every value is refused, and no document lists it. */
+export function refused(message: string): z.ZodType<null | undefined> {
+  const schema = z.unknown().refine(isEmpty, { message }).optional();
+  refusedFields.add(schema);
+  return schema as z.ZodType<null | undefined>;
+}
+
+export const isRefused = (schema: z.ZodType): boolean => refusedFields.has(schema);
+
 /** The refusal of a list or map that this version accepts empty only. */
 export const onlyEmpty = (what: string) => ({
   message: `${what} cannot be set in this version; leave it empty`,

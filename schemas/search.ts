@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refused } from './not-offered.ts';
 import {
   decimal,
   integer,
@@ -177,6 +178,8 @@ const queryKinds: FilterKinds = {
   metadata: () => z.preprocess((value) => parsed(given(value)), metadataFilter.optional()),
 };
 
+const noStatus = refused('has no effect on this list');
+
 const pageParameters = {
   limit: z.preprocess((value) => numeric(given(value)), limit.optional()),
   offset: z.preprocess((value) => numeric(given(value)), offset.optional()),
@@ -197,7 +200,7 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
     order: optionalOneOf(DIRECTIONS),
     filters: z.array(FilterElement).max(50).nullish(),
     expand: expandWords.nullish(),
-    status: optionalOneOf(spec.statuses ?? STATUSES),
+    status: spec.withoutStatus ? noStatus : optionalOneOf(spec.statuses ?? STATUSES),
     start_time: time.nullish(),
     end_time: time.nullish(),
   });
@@ -207,7 +210,9 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
     sort: z.preprocess(given, text().optional()),
     order: z.preprocess(given, SortDirection.optional()),
     expand: z.preprocess(given, expandWords.optional()),
-    status: z.preprocess(given, z.enum(spec.statuses ?? STATUSES).optional()),
+    status: spec.withoutStatus
+      ? noStatus
+      : z.preprocess(given, z.enum(spec.statuses ?? STATUSES).optional()),
     start_time: z.preprocess(given, time.optional()),
     end_time: z.preprocess(given, time.optional()),
   });
@@ -270,7 +275,6 @@ function withSearch<Value extends Record<string, unknown>>(
   const complain: Complain = (path, message) =>
     context.issues.push({ code: 'custom', path, message, input: value });
   const sent: CommonFields = { ...spec.older?.(value), ...present(value) };
-  if (spec.withoutStatus && sent.status != null) complain(['status'], 'has no effect on this list');
   const search: Search = {
     limit: sent.limit ?? LIMIT_DEFAULT,
     offset: sent.offset ?? 0,

@@ -1,5 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { isRefused } from '../../schemas/not-offered.ts';
 import { isEmptyWhenUnset } from '../../schemas/primitives.ts';
 import { DETAILS_MAX } from '../../domain/errors.ts';
 import { readerOf } from './conditional.ts';
@@ -240,6 +241,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Compone
     // Omitted: the generated patterns of dates and ids are longer than the rest of the document.
     override: ({ zodSchema, jsonSchema }) => {
       if (isEmptyWhenUnset(zodSchema as unknown as z.ZodType)) neverNull(jsonSchema as Json);
+      if (zodSchema instanceof z.ZodObject) withoutRefused(zodSchema.shape, jsonSchema as Json);
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     },
   }) as Json & { definitions?: Json; $defs?: Json };
@@ -254,6 +256,12 @@ function neverNull(schema: Json): void {
   delete schema['nullable'];
   delete schema['anyOf'];
   Object.assign(schema, text);
+}
+
+/** A client cannot use a field that is refused whatever its value. */
+function withoutRefused(shape: z.core.$ZodShape, schema: Json): void {
+  for (const [key, field] of Object.entries(shape))
+    if (isRefused(field as z.ZodType)) delete (schema['properties'] as Json)[key];
 }
 
 /** The same schema with `#/definitions/X` or `#/$defs/X` replaced by `#/components/schemas/X`. */
