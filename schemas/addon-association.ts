@@ -3,6 +3,7 @@ import { Addon } from './addon.ts';
 import { CheckoutParams, CheckoutSession } from './checkout.ts';
 import { notOffered } from './not-offered.ts';
 import { decimalText, id, instant, recordFields, text, time } from './primitives.ts';
+import { commaSeparated, PageQuery } from './search.ts';
 import { Subscription } from './subscription-answers.ts';
 import { AddonRequest } from './subscription-requests.ts';
 import { SUBSCRIPTION_PRORATION_BEHAVIORS } from './words.ts';
@@ -37,11 +38,13 @@ export const DetachAddonBody = z
   .meta({ id: 'RemoveAddonRequest' });
 export type DetachAddonBody = z.output<typeof DetachAddonBody>;
 
+const AddonStatus = z.enum(['active', 'cancelled', 'pending']);
+
 export const addonAssociationFields = {
   ...recordFields,
   addon_id: z.string(),
   quantity: decimalText,
-  addon_status: z.enum(['active', 'cancelled', 'pending']),
+  addon_status: AddonStatus,
   start_date: instant,
   end_date: instant.nullable(),
   cancelled_at: instant.nullable(),
@@ -69,6 +72,15 @@ export const AttachedAddon = AddonAssociation.extend({
   subscription: Subscription,
 }).meta({ id: 'AttachedAddon' });
 export type AttachedAddon = z.infer<typeof AttachedAddon>;
+
+/** The addons of a subscription. Default: those that have not ended. */
+export const AddonAssociationQuery = PageQuery.extend({
+  /** With these statuses, ended ones too. */
+  addon_statuses: commaSeparated.pipe(z.array(AddonStatus).max(10).optional()),
+  /** In force at that time. */
+  active_at: time.optional(),
+});
+export type AddonAssociationQuery = z.output<typeof AddonAssociationQuery>;
 
 const StoredAssociation = z.object({ ...addonAssociationFields, subscription_id: z.string() });
 /** A row of `addon_associations`. */

@@ -100,6 +100,44 @@ describe('addons', () => {
   });
 });
 
+describe('the addons of a subscription', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.close());
+
+  test('are those that have not ended, those of a status, or those of a time (specification, addon)', async () => {
+    const catalog = catalogOf(api);
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '10');
+    const { body: seats } = await api.post('/v1/addons', { name: 'Seats', lookup_key: 'seats' });
+    await catalog.fixed(seats, '5', { entity_type: 'ADDON' });
+    const addons = [{ addon_id: seats.id }, { addon_id: seats.id }];
+    const { id } = await catalog.subscribe(await catalog.customer(), plan, { addons });
+    const listed = async (query = '') => {
+      const path = `/v1/subscriptions/${id}/addons/associations${query}`;
+      const { body } = await api.get(path);
+      expect(body.pagination.total).toBe(body.items.length);
+      return body.items.map((association: { id: string }) => association.id);
+    };
+    const [kept, gone] = await listed();
+    const { start_date } = (await api.get(`/v1/subscriptions/${id}`)).body;
+    await api.delete('/v1/subscriptions/addon', {
+      addon_association_id: gone,
+      effective_date: start_date,
+    });
+    expect(await listed()).toEqual([kept]);
+    expect(await listed('?addon_statuses=active')).toEqual([kept]);
+    expect(await listed('?addon_statuses=cancelled')).toEqual([gone]);
+    expect(await listed('?addon_statuses=cancelled,active')).toEqual([kept, gone]);
+    expect(await listed(`?active_at=${start_date}`)).toEqual([kept]);
+    expect(await listed('?active_at=2001-01-01T00:00:00Z')).toEqual([]);
+    const path = `/v1/subscriptions/${id}/addons/associations`;
+    expect((await api.get(`${path}?addon_statuses=zz`)).status).toBe(400);
+  });
+});
+
 describe('pricing units', () => {
   let api: TestApi;
   beforeAll(async () => {

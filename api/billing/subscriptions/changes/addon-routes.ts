@@ -1,5 +1,7 @@
+import { epochMs } from '../../../../domain/time/instant.ts';
 import {
   AddonAssociation,
+  AddonAssociationQuery,
   AttachAddonBody,
   DetachAddonBody,
   AttachedAddon,
@@ -7,7 +9,7 @@ import {
 } from '../../../../schemas/addon-association.ts';
 import type { Addon } from '../../../../schemas/addon.ts';
 import { IdParams, Message } from '../../../../schemas/primitives.ts';
-import { pageOf, PageQuery } from '../../../../schemas/search.ts';
+import { pageOf } from '../../../../schemas/search.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import { addonAnswers } from '../../../catalog/addons/answers.ts';
 import { findAddonAssociationsOf } from '../../../catalog/offers/addon-association-repository.ts';
@@ -67,18 +69,17 @@ export const subscriptionAddonRoutes = [
   route({
     method: 'GET',
     path: '/subscriptions/{id}/addons/associations',
-    summary: 'List the addons of a subscription that have not ended',
+    summary: 'List the addons of a subscription, by default those that have not ended',
     permission: 'subscription:read',
     params: IdParams,
-    query: PageQuery,
+    query: AddonAssociationQuery,
     status: 200,
     answer: pageOf(AddonAssociation),
     async handler({ deps, scope, params, query }) {
       const { id } = await getSubscription(deps.pool, scope, params.id);
-      const at = isoTime(deps.clock.now());
+      const now = isoTime(deps.clock.now());
       const all = await findAddonAssociationsOf(deps.pool, scope, [id]);
-      const live = all.filter(({ end_date }) => end_date === null || end_date > at).toReversed();
-      const page = pageOfList(live, query);
+      const page = pageOfList(all.filter(isAskedFor(query, now)).toReversed(), query);
       const ids = [...new Set(page.items.map(({ addon_id }) => addon_id))];
       const rows = await findAddonRows(deps.pool, scope, ids);
       const addons = await addonAnswers(deps.pool, scope, rows, {
@@ -94,6 +95,16 @@ export const subscriptionAddonRoutes = [
     },
   }),
 ];
+
+const isAskedFor =
+  ({ addon_statuses: statuses, active_at }: AddonAssociationQuery, now: string) =>
+  ({ addon_status, start_date, end_date }: AddonAssociationRow): boolean => {
+    if (statuses !== undefined && !statuses.includes(addon_status)) return false;
+    if (active_at === undefined) return statuses !== undefined || isOpen(end_date, now);
+    return epochMs(start_date) <= epochMs(active_at) && isOpen(end_date, active_at);
+  };
+const isOpen = (end: string | null, at: string): boolean =>
+  end === null || epochMs(end) > epochMs(at);
 
 function associationAnswer(
   { subscription_id, ...row }: AddonAssociationRow,
