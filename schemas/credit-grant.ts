@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { notOffered } from './not-offered.ts';
 import {
   decimalText,
   instant,
@@ -56,7 +57,13 @@ export type CreateCreditGrantBody = z.output<typeof CreateCreditGrantBody>;
  * A grant of a subscription in the same request. It starts with the subscription unless it has its own dates.
  */
 export const SubscriptionGrantRequest = z
-  .object({ ...terms, scope: z.literal('SUBSCRIPTION') })
+  .object({
+    ...terms,
+    scope: z.literal('SUBSCRIPTION'),
+    /** Only the plan of the subscription. */
+    plan_id: optionalId,
+    subscription_id: notOffered('the id of a new subscription'),
+  })
   .meta({ id: 'SubscriptionGrantRequest' });
 export type SubscriptionGrantRequest = z.output<typeof SubscriptionGrantRequest>;
 

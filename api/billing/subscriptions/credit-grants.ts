@@ -1,3 +1,4 @@
+import { invalidField } from '../../../domain/errors.ts';
 import { assertSameRates, validateGrant } from '../../../domain/wallet/credit-grant.ts';
 import { grantStart } from '../../../domain/wallet/grant-schedule.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -42,11 +43,24 @@ export async function newCreditGrants(
       end_date: grant.end_date ?? draft.end_date,
     };
   };
-  if (body.credit_grants) return requested(body.credit_grants.map(grantTerms), draft, run);
+  if (body.credit_grants) {
+    refuseOtherPlans(body.credit_grants, draft);
+    return requested(body.credit_grants.map(grantTerms), draft, run);
+  }
   const templates = await findCreditGrantsOf(tx, caller.scope, 'plan_id', [draft.plan_id]);
   // A trial as long as the subscription leaves no time for credits.
   if (draft.end_date !== null && start.start_date >= draft.end_date) return [];
   return templates.reverse().map((template) => run(copiedTerms(template), draft.plan_id));
+}
+
+/** The plan of a grant can only repeat that of the subscription (api 33). */
+function refuseOtherPlans(
+  grants: NonNullable<CreateSubscriptionBody['credit_grants']>,
+  draft: NewSubscription,
+): void {
+  for (const [index, { plan_id }] of grants.entries())
+    if (plan_id && plan_id !== draft.plan_id)
+      throw invalidField(`credit_grants[${index}].plan_id`, 'is not the plan of the subscription');
 }
 
 type GrantTerms = ReturnType<typeof grantTerms>;

@@ -572,6 +572,27 @@ describe('400', () => {
     expect(await post(body(empty))).toMatchObject({ status: 201 });
   });
 
+  test('a grant may repeat the plan of its subscription, and names no other record (api 33)', async () => {
+    const { plan, body } = await sold();
+    const posted = (more: object) =>
+      post(
+        body({
+          credit_grants: [
+            {
+              ...{ name: 'Welcome', credits: '5', cadence: 'ONETIME', scope: 'SUBSCRIPTION' },
+              ...{ expiration_type: 'NEVER', ...more },
+            },
+          ],
+        }),
+      );
+    expect((await posted({ plan_id: plan.id, subscription_id: '' })).status).toBe(201);
+    for (const more of [{ plan_id: 'plan_x' }, { subscription_id: 'subs_x' }]) {
+      const { status, body: refusal } = await posted(more);
+      const path = `credit_grants[0].${Object.keys(more)[0]}`;
+      expect([status, refusal.details[0].path]).toEqual([400, path]);
+    }
+  });
+
   test('contradictory overrides and lines, each under its path', async () => {
     const { body, base, calls, meter, plan } = await sold();
     const paths = async (fields: object) => {
