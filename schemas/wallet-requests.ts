@@ -70,7 +70,7 @@ export const AutoTopUpBody = z.object({
   invoicing: z.boolean().nullish(),
   threshold: nonNegativeDecimal.nullish(),
   amount: positiveDecimal.nullish(),
-  /** "90m", "PT90M" or {value, unit}; "0s" for none. */
+  /** "90m", "PT90M" or {value, unit}; "0s" for none, null or "" for the default. */
   cooldown: z
     .union([
       text(64),

@@ -36,13 +36,17 @@ export function mergedAutoTopUp(
     invoicing: sent.invoicing ?? stored?.invoicing ?? false,
     threshold,
     amount,
-    cooldown_ms: sent.cooldown == null ? (stored?.cooldown_ms ?? null) : cooldownOf(sent.cooldown),
+    cooldown_ms:
+      sent.cooldown === undefined ? (stored?.cooldown_ms ?? null) : cooldownOf(sent.cooldown),
   };
   validateAutoTopUp(wallet, merged, limits);
   return merged;
 }
 
-const cooldownOf = (sent: NonNullable<AutoTopUpBody['cooldown']>): number =>
-  cooldownMs(
+/** Null when it is cleared: the default counts again. */
+const cooldownOf = (sent: Exclude<AutoTopUpBody['cooldown'], undefined>): number | null => {
+  if (sent === null || sent === '') return null;
+  return cooldownMs(
     typeof sent === 'string' ? sent : { value: sent.value, unit: sent.unit as CooldownUnit },
   );
+};

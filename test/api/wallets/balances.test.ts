@@ -342,6 +342,12 @@ describe('the automatic top-up', () => {
       amount: 25,
       cooldown: '2h',
     });
+    for (const cleared of [null, '']) {
+      const sent = async (cooldown: string | null) =>
+        (await api.put(`/v1/wallets/${wallet.id}`, { auto_topup: { cooldown } })).body.auto_topup;
+      expect((await sent('PT90M')).cooldown).toBe('1h30m');
+      expect(await sent(cleared)).toMatchObject({ threshold: 3, cooldown: null });
+    }
   });
 
   test.each([
