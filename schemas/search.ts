@@ -379,10 +379,11 @@ function comparable(kind: FieldKind, value: string | number | boolean): string |
  * ignored (api 38): clients send the same list of names everywhere.
  */
 export const EXPAND_WORDS: ReadonlySet<string> = new Set(
-  `addon addons coupon coupons credit_grant credit_grants credits_available_breakdown customer customers
-  entitlement entitlements feature features group groups invoice line_items meter meters parent
-  plan plans price price_sync_status prices price_unit priceunit schedule subscription
-  subscription_line_item subscription_line_items subscriptions tax_applied tax_rate tax_rates wallet wallets`.split(
+  `addon addons coupon coupon_applications coupon_associations coupons created_by_user credit_grant
+    credit_grants credit_note credits_available_breakdown customer customers entitlement entitlements
+    feature features group groups integrations invoice line_items meter meters parent plan plans price
+    price_sync_status price_unit prices priceunit schedule subscription subscription_line_item
+    subscription_line_items subscriptions tax_applied tax_association tax_rate tax_rates wallet wallets`.split(
     /\s+/,
   ),
 );
