@@ -3,6 +3,7 @@ import { Customer } from './customer.ts';
 import { Feature } from './feature.ts';
 import { decimal, id, instant, nonNegativeDecimal, recordFields } from './primitives.ts';
 import { searchSchemas } from './search.ts';
+import { Wallet } from './wallet.ts';
 import {
   ALERT_CONDITIONS,
   ALERT_ENTITY_TYPES,
@@ -132,7 +133,7 @@ export const AlertLog = z
     /** Null unless included by `expand`. */
     customer: Customer.nullable(),
     feature: Feature.nullable(),
-    wallet: z.null(),
+    wallet: Wallet.nullable(),
   })
   .meta({ id: 'AlertLog' });
 export type AlertLog = z.infer<typeof AlertLog>;
@@ -149,7 +150,7 @@ export const AlertLogSearch = searchSchemas({
     created_at: 'time',
     updated_at: 'time',
   },
-  expand: ['customer', 'feature'],
+  expand: ['customer', 'feature', 'wallet'],
   filters: (kind) => ({
     entity_type: kind.oneOf(ALERT_ENTITY_TYPES),
     entity_id: kind.text(),

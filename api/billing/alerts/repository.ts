@@ -6,6 +6,9 @@ import { tableOf } from '../../../postgres/table.ts';
 import type { AlertLog, AlertSetting } from '../../../schemas/alert.ts';
 import type { Feature } from '../../../schemas/feature.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
+import type { Wallet } from '../../../schemas/wallet.ts';
+import { walletAnswer } from '../credits/wallet-answers.ts';
+import { findWallets } from '../credits/wallet-repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
 import { SUBSCRIPTION_COLUMNS, type SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -118,9 +121,10 @@ export async function searchAlertLogs(
     search,
   });
   const { items } = page;
-  const [customers, features] = await Promise.all([
+  const [customers, features, wallets] = await Promise.all([
     findCustomers(db, scope, search.expand.has('customer') ? customerIdsOf(items) : []),
     featuresOf(db, scope, search.expand.has('feature') ? items : []),
+    walletsOf(db, scope, search.expand.has('wallet') ? items : []),
   ]);
   return {
     ...page,
@@ -129,7 +133,7 @@ export async function searchAlertLogs(
       alert_info: withThresholdTexts(row.alert_info),
       customer: customers.find(({ id }) => id === row.customer_id) ?? null,
       feature: features.find(({ id }) => id === row.entity_id) ?? null,
-      wallet: null,
+      wallet: wallets.find(({ id }) => id === walletIdOf(row)) ?? null,
     })),
   };
 }
@@ -157,6 +161,20 @@ async function featuresOf(db: Db, scope: Scope, rows: readonly AlertLogRow[]): P
   const ids = rows.flatMap((row) => (row.entity_type === 'feature' ? row.entity_id : []));
   const features = await findFeatures(db, scope, [...new Set(ids)]);
   return await withEmbedded(db, scope, features, { meter: false });
+}
+
+/** The wallet that the alert is about, or that its feature watches. */
+const walletIdOf = (row: AlertLogRow): string | null =>
+  row.entity_type === 'wallet'
+    ? row.entity_id
+    : row.parent_entity_type === 'wallet'
+      ? row.parent_entity_id
+      : null;
+
+async function walletsOf(db: Db, scope: Scope, rows: readonly AlertLogRow[]): Promise<Wallet[]> {
+  const ids = rows.flatMap((row) => walletIdOf(row) ?? []);
+  const found = await findWallets(db, scope, [...new Set(ids)]);
+  return found.map((wallet) => walletAnswer(wallet));
 }
 
 /** Settings of these subscriptions, of their line items and of groups on them. */

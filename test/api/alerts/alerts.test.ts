@@ -208,6 +208,38 @@ describe('alert logs', () => {
     });
   });
 
+  test('the wallet that an alert is about, or that its feature watches, is embedded where asked', async () => {
+    const customer = await catalogOf(api).customer();
+    const { body: wallet } = await api.post('/v1/wallets', {
+      customer_id: customer.id,
+      currency: 'usd',
+    });
+    const row = (fields: object) => ({
+      ...{ id: api.deps.ids.next('alert'), ...api.scope, customer_id: customer.id },
+      ...{ alert_status: 'info', created_at: '2026-11-03T00:00:00.000Z', ...fields },
+      alert_info: api.pool.json({
+        ...{ alert_settings: null, value_at_time: '4.5', timestamp: '2026-11-03T00:00:00.000Z' },
+      }),
+    });
+    const none = { parent_entity_type: null, parent_entity_id: null };
+    await api.pool`insert into alert_logs ${api.pool([
+      row({
+        ...{ entity_type: 'wallet', entity_id: wallet.id, ...none },
+        alert_type: 'low_credit_balance',
+      }),
+      row({
+        ...{ entity_type: 'feature', entity_id: 'feat_x', alert_type: 'feature_wallet_balance' },
+        ...{ parent_entity_type: 'wallet', parent_entity_id: wallet.id },
+      }),
+    ])}`;
+    const found = async (expand: string) =>
+      (await api.post('/v1/alerts/search', { customer_id: customer.id, expand })).body.items.map(
+        (item: { wallet: object | null }) => item.wallet,
+      );
+    expect(await found('wallet')).toEqual([wallet, wallet]);
+    expect(await found('customer')).toEqual([null, null]);
+  });
+
   test.each([
     ['entity_type', { entity_type: 'nothing' }],
     ['alert_type', { alert_type: 'nothing' }],
