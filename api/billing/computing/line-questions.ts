@@ -25,7 +25,7 @@ import {
 } from '../../../domain/pricing/usage-measure.ts';
 import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import { pooledDuring, type PooledCustomer } from '../../../domain/subscription/hierarchy.ts';
-import { longerCells, pausedResetWindows } from '../../../domain/subscription/reset-schedule.ts';
+import { longerCells } from '../../../domain/subscription/reset-schedule.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { RecurringPeriod } from '../../../domain/time/billing-grid.ts';
 import { idleIn, type PausedTime } from '../../../domain/time/paused-cells.ts';
@@ -264,6 +264,8 @@ function usageWindow(
     bucket_size,
     timezone,
     billing_anchor: paidSchedule(subscription, start).billing_anchor,
-    longer_months: pausedResetWindows(subscription, 'MONTHLY', start, pauses),
+    longer_months:
+      longerCells(subscription, 'MONTHLY', start, pauses)?.map(({ reference }) => reference) ??
+      null,
   };
 }

@@ -699,3 +699,21 @@ describe('an addon that ends with a period ends with it when a pause makes it lo
     expect((await associations())[0]).toMatchObject({ end_date: day('2026-01-25') });
   });
 });
+
+test('a month over weeks is longer by the pause: each week has its share of it (billing 2.4, 12.4)', async () => {
+  world.api.clock.set(day('2026-02-01'));
+  const { subscription } = await sold(
+    { billing_period: 'WEEKLY', bucket_size: 'MONTH' },
+    ({ id }) => ({
+      ...{ billing_period: 'WEEKLY', proration_behavior: 'create_prorations' },
+      start_date: day('2026-02-01'),
+      line_item_commitments: {
+        [id]: { commitment_amount: '28', is_window_commitment: true, enable_true_up: true },
+      },
+    }),
+  );
+  await pause(subscription, '2026-02-03', '2026-02-06');
+  await at('2026-02-11');
+  // 7 of 28 days; with the pause, the month ends three days later.
+  expect(await cycles(subscription)).toEqual([['Calls 0 7 02-01..02-11']]);
+});
