@@ -3,6 +3,7 @@ import { invoiceEvent } from '../api/billing/computing/write-invoices.ts';
 import { linesOfInvoices } from '../api/billing/records/invoice-line-repository.ts';
 import {
   noteOverdueInvoices,
+  overdueInvoices,
   overdueTimes,
   scopesWithOverdueInvoices,
 } from '../api/billing/records/due-invoice-repository.ts';
@@ -10,43 +11,37 @@ import { findSubscriptions } from '../api/billing/records/subscription-repositor
 import { findCustomers } from '../api/customers/customers/repository.ts';
 import { groupBy } from '../api/conventions/group-by.ts';
 import type { Scope, Transaction } from '../postgres/client.ts';
-import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import { writeOutboxEvents } from '../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../schemas/invoice.ts';
-import type { Job, JobRun } from './job.ts';
-import { takeTurns, type Turn } from './scope-turns.ts';
-
-/** Invoices per transaction. */
-const PAGE_INVOICES = 200;
+import type { Job } from './job.ts';
+import { noticePages } from './notice-pages.ts';
+import { takeTurns } from './scope-turns.ts';
 
 /**
  * Sends `invoice.payment.overdue` for finalized invoices whose due date has passed with an amount open, once per
- * due date (money 17.3). Nothing else about the invoice changes.
+ * due date (money 17.3). Nothing else about the invoice changes. An invoice that fails does not stop the others.
  */
 export const notifyOverdueInvoices: Job<BillingDeps> = {
   name: 'notify-overdue-invoices',
   cron: '*/15 * * * *',
   ofCustomers: { dueTimes: overdueTimes },
   async run(deps, run) {
-    const totals = { notified: 0 };
+    const totals = { notified: 0, failed: 0 };
     const scopes = await scopesWithOverdueInvoices(deps.pool, run);
-    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
+    await takeTurns(run, scopes, (scope) =>
+      noticePages(deps, run, scope, totals, {
+        name: 'invoice_id',
+        find: (after, limit) => overdueInvoices(deps.pool, scope, { due: run, after, limit }),
+        async send(tx, ids) {
+          const invoices = await noteOverdueInvoices(tx, scope, run, ids);
+          await notify(tx, scope, invoices);
+          return invoices.length;
+        },
+      }),
+    );
     return totals;
   },
 };
-
-const pages =
-  (deps: BillingDeps, run: JobRun, scope: Scope, totals: { notified: number }): Turn =>
-  async () => {
-    const noted = await deps.pool.begin(async (tx) => {
-      await holdJobLease(tx, run.lease);
-      const invoices = await noteOverdueInvoices(tx, scope, run, PAGE_INVOICES);
-      await notify(tx, scope, invoices);
-      return invoices.length;
-    });
-    totals.notified += noted;
-    return noted === PAGE_INVOICES;
-  };
 
 async function notify(
   tx: Transaction,

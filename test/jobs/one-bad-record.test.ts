@@ -182,3 +182,61 @@ test('other invoices are charged, when a page of the longest due ones cannot be'
   });
   expect(await world.collect()).toMatchObject({ charged: 11, failed: 0 });
 });
+
+describe('notices', () => {
+  const noticesOf = async (event_type: string, ids: readonly string[]) =>
+    (
+      await world.api.pool<{ entity_id: string }[]>`
+        select entity_id from outbox
+         where event_type = ${event_type} and entity_id = any(${ids}::text[])`
+    ).map(({ entity_id }) => entity_id);
+
+  test('other overdue invoices are reported', async () => {
+    world.api.clock.set(day('2026-07-01'));
+    await world.notifyOverdue();
+    const ids: string[] = [];
+    for (let index = 0; index < 3; index += 1)
+      ids.push(
+        (
+          await world.api.postOk('/v1/invoices', {
+            ...{ customer_id: (await world.catalog.customer()).id, invoice_type: 'ONE_OFF' },
+            ...{ currency: 'usd', due_date: day(`2026-07-0${index + 2}`) },
+            line_items: [{ display_name: 'A', amount: '10', quantity: '1' }],
+          })
+        ).id,
+      );
+    const [bad, ...others] = ids;
+    world.api.clock.set(day('2026-07-10'));
+    const check = `id <> '${bad}' or overdue_notified_for is null`;
+    await refuses('invoices', check, async () => {
+      expect(await world.notifyOverdue()).toEqual({ notified: 2, failed: 1 });
+      expect((await noticesOf('invoice.payment.overdue', ids)).sort()).toEqual(others.sort());
+    });
+    expect(await world.notifyOverdue()).toEqual({ notified: 1, failed: 0 });
+  });
+
+  test('other renewals are announced', async () => {
+    world.api.clock.set(day('2026-08-01'));
+    await world.run('notify-renewals');
+    const { catalog } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '10');
+    const ids: string[] = [];
+    for (let index = 0; index < 3; index += 1)
+      ids.push(
+        (
+          await catalog.subscribe(await catalog.customer(), plan, {
+            start_date: day('2026-08-01'),
+          })
+        ).id,
+      );
+    const [bad, ...others] = ids;
+    world.api.clock.set('2026-08-31T12:00:00.000Z');
+    const check = `id <> '${bad}' or renewal_notified_for is null`;
+    await refuses('subscriptions', check, async () => {
+      expect(await world.run('notify-renewals')).toEqual({ notified: 2, failed: 1 });
+      expect((await noticesOf('subscription.renewal.due', ids)).sort()).toEqual(others.sort());
+    });
+    expect(await world.run('notify-renewals')).toEqual({ notified: 1, failed: 0 });
+  });
+});

@@ -114,17 +114,31 @@ export const overdueTimes = (db: Db, clock: ClockRef): Fragment => db`
      and i.due_date is not null and i.status = 'published'
      and (i.overdue_notified_for is null or i.overdue_notified_for <> i.due_date)`;
 
-/** Marks a page of overdue invoices as reported for their due date, and returns them. */
+/** A page of the environment's overdue invoices to report, with ids greater than `after`. */
+export async function overdueInvoices(
+  db: Db,
+  scope: Scope,
+  page: { readonly due: Timeline; readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const { due, after, limit } = page;
+  const rows = await db<{ id: string }[]>`
+    select id from invoices where ${inScope(db, scope)} and ${overdue(db, due)} and id > ${after}
+     order by id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Marks those of the invoices that are overdue as reported for their due date, and returns them. */
 export async function noteOverdueInvoices(
   tx: Transaction,
   scope: Scope,
   due: Timeline,
-  limit: number,
+  ids: readonly string[],
 ): Promise<InvoiceRecord[]> {
   return await tx<InvoiceRecord[]>`
     update invoices set overdue_notified_for = due_date
      where id in (
-             select id from invoices where ${inScope(tx, scope)} and ${overdue(tx, due)}
-              order by due_date, id limit ${limit} for update skip locked)
+             select id from invoices
+              where ${inScope(tx, scope)} and id = any(${[...ids]}::text[]) and ${overdue(tx, due)}
+              for update skip locked)
     returning ${columnList(tx, INVOICE_COLUMNS)}`;
 }

@@ -95,19 +95,33 @@ export async function scopesWithRenewals(db: Db, due: Timeline): Promise<Scope[]
      order by 1, 2`;
 }
 
-/** Marks a page of renewals as reported for their period, and returns the subscriptions. */
+/** A page of the environment's renewals to report, with ids greater than `after`. */
+export async function dueRenewals(
+  db: Db,
+  scope: Scope,
+  page: { readonly due: Timeline; readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const { due, after, limit } = page;
+  const rows = await db<{ id: string }[]>`
+    select s.id from subscriptions s
+     where ${inScope(db, scope, 's')} and ${renewsSoon(db, due)} and s.id > ${after}
+     order by s.id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Marks those of the subscriptions that renew soon as reported for their period, and returns them. */
 export async function noteRenewals(
   tx: Transaction,
   scope: Scope,
   due: Timeline,
-  limit: number,
+  ids: readonly string[],
 ): Promise<SubscriptionRow[]> {
   return await tx<SubscriptionRow[]>`
     update subscriptions set renewal_notified_for = current_period_end
      where id in (
              select s.id from subscriptions s
-              where ${inScope(tx, scope, 's')} and ${renewsSoon(tx, due)}
-              order by s.current_period_end, s.id limit ${limit} for update skip locked)
+              where ${inScope(tx, scope, 's')} and s.id = any(${[...ids]}::text[]) and ${renewsSoon(tx, due)}
+              for update skip locked)
     returning ${columnList(tx, SUBSCRIPTION_COLUMNS)}`;
 }
 
