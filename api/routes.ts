@@ -39,6 +39,7 @@ import { lateUsageRoutes } from './billing/late-usage/routes.ts';
 import { invoicePaymentRoutes } from './billing/invoices/payment-routes.ts';
 import { checkoutPageRoutes } from './billing/checkout/page-routes.ts';
 import { checkoutRoutes } from './billing/checkout/routes.ts';
+import { connectionEndRoutes } from './billing/connections/routes.ts';
 import { gatewayRoutes } from './billing/payments/gateway-routes.ts';
 import { paymentMethodRoutes } from './billing/payment-methods/routes.ts';
 import { paymentRoutes } from './billing/payments/routes.ts';
@@ -137,6 +138,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...invoicePdfRoutes,
   ...alertRoutes,
   ...connectionRoutes,
+  ...connectionEndRoutes,
   ...integrationRoutes,
   ...scheduledTaskRoutes,
   ...webhookRoutes,

@@ -4,7 +4,7 @@ import {
   scopesWithUnansweredPayments,
   unansweredTimes,
 } from '../api/billing/payments/reconcile-repository.ts';
-import { dispatchRefund } from '../api/billing/refunds/settle-refund.ts';
+import { reconcileRefund } from '../api/billing/refunds/settle-refund.ts';
 import {
   refundsToReconcile,
   scopesWithUnansweredRefunds,
@@ -69,7 +69,7 @@ function refunds(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): 
     async (id) => {
       try {
         await touchRefund(deps.pool, deps, scope, id);
-        await dispatchRefund(deps, { scope, user_id: '' }, id);
+        await reconcileRefund(deps, { scope, user_id: '' }, id);
         totals.refunds += 1;
       } catch (error) {
         totals.failed += 1;

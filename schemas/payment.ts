@@ -66,6 +66,8 @@ export type PaymentRecord = z.infer<typeof StoredPayment> & {
   readonly request_fingerprint: string;
   readonly implicit_key: string | null;
   readonly last_synced_at: string | null;
+  /** When the gateway last answered such a question. */
+  readonly last_answered_at: string | null;
 };
 
 export const PAYMENT_COLUMNS = columnNames<PaymentRecord>()(paymentFields, {
@@ -73,6 +75,7 @@ export const PAYMENT_COLUMNS = columnNames<PaymentRecord>()(paymentFields, {
   request_fingerprint: true,
   implicit_key: true,
   last_synced_at: true,
+  last_answered_at: true,
 });
 
 export const PaymentAttempt = z

@@ -5,13 +5,14 @@ import {
   type CheckoutRecord,
   type CheckoutSession,
 } from '../../../schemas/checkout.ts';
+import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { ApiDeps, BillingDeps } from '../../deps.ts';
 import { picked } from '../../conventions/picked.ts';
 import { paymentAnswer } from '../payments/answers.ts';
 import { getPayment } from '../records/payment-repository.ts';
 import { checkoutLink } from './page-link.ts';
 
-/** A session whose gateway was not asked for so long is stale (money 11.20). */
+/** A session whose gateway did not answer for so long, or not the last time, is stale (money 11.20). */
 const STALE_AFTER_MS = 60_000;
 
 /** The session as answered, with its payment and when to ask again. */
@@ -27,8 +28,7 @@ export async function checkoutAnswer(
       ? null
       : await getPayment(db, scope, session.checkout_payment_id);
   const terminal = isTerminalCheckout(session.checkout_status);
-  const stale =
-    !terminal && nowMs - Date.parse(row?.last_synced_at ?? session.created_at) > STALE_AFTER_MS;
+  const stale = !terminal && isStale(row, session, nowMs);
   const atGateway = row?.payment_url ?? null;
   // The test gateway has no page: the customer pays on ours.
   const isOurs = row !== null && atGateway !== null && session.payment_provider === 'test';
@@ -44,6 +44,17 @@ export async function checkoutAnswer(
     stale,
     next_poll_after_ms: terminal ? 0 : pollAfter(nowMs - Date.parse(session.created_at), stale),
   };
+}
+
+function isStale(
+  payment: PaymentRecord | null,
+  { created_at }: CheckoutRecord,
+  nowMs: number,
+): boolean {
+  const asked = payment?.last_synced_at ?? null;
+  const answered = payment?.last_answered_at ?? null;
+  if (asked !== null && (answered === null || answered < asked)) return true;
+  return nowMs - Date.parse(answered ?? created_at) > STALE_AFTER_MS;
 }
 
 /** Sooner for a young session, later while the gateway does not answer (money 11.20). */

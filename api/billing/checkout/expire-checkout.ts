@@ -1,3 +1,4 @@
+import { BillingError } from '../../../domain/errors.ts';
 import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { isTerminalCheckout, moveCheckout } from '../../../domain/states/checkout.ts';
 import { canMovePayment } from '../../../domain/states/payment.ts';
@@ -16,9 +17,14 @@ import {
 } from '../records/checkout-repository.ts';
 import { endingOf, EXPIRED_UNPAID } from '../records/checkout-ending.ts';
 
+/** A session that has been over for so long ends without the answer of its gateway. */
+const WAIT_FOR_GATEWAY_MS = 24 * 3_600_000;
+
 /**
  * Ends a session that expired or is cancelled (money 11.15, 11.16). The state is read from the gateway first:
  * a paid session completes instead. Then the page is closed, and session and payment end in one transaction.
+ * A gateway that does not answer is waited for at most a day, because the session locks its invoice; money that has
+ * arrived there is late money then (8.4.7, 8.4.8).
  * A cancellation is stored before the page is closed. So the gateway's message about the closed page, which may be
  * handled first, ends the session with the same state.
  * Cancelling a completed session is 400; a session that has ended is returned unchanged.
@@ -34,7 +40,7 @@ export async function expireCheckout(
   if (isTerminalCheckout(session.checkout_status)) return ended(session, trigger);
   const paymentId = session.checkout_payment_id!;
   if (trigger === 'cancel') await storeCancellation(deps, caller, id);
-  await cancelAtGateway(deps, caller, paymentId);
+  await closePage(deps, caller, session, paymentId);
   const over = await deps.pool.begin(async (tx) => {
     const found = await lockPaymentWithInvoice(tx, caller, paymentId);
     const now = await lockCheckout(tx, scope, id);
@@ -57,6 +63,20 @@ export async function expireCheckout(
     return expired;
   });
   return over ?? (await expireCheckout(deps, caller, id, trigger));
+}
+
+async function closePage(
+  deps: BillingDeps,
+  caller: Caller,
+  { expires_at }: CheckoutRecord,
+  paymentId: string,
+): Promise<void> {
+  try {
+    await cancelAtGateway(deps, caller, paymentId);
+  } catch (error) {
+    const isDown = error instanceof BillingError && error.code === 'gateway_unavailable';
+    if (!isDown || deps.clock.now() < Date.parse(expires_at) + WAIT_FOR_GATEWAY_MS) throw error;
+  }
 }
 
 const storeCancellation = (deps: BillingDeps, caller: Caller, id: string): Promise<void> =>

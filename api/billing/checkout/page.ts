@@ -5,7 +5,7 @@ import type { Caller } from '../../conventions/record.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import { readBrand } from '../../tenancy/tenants/brand.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { openGateway } from '../gateways/open-gateway.ts';
+import { findGateway } from '../gateways/open-gateway.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { getStoredInvoice } from '../records/invoice-repository.ts';
 import { getPayment } from '../records/payment-repository.ts';
@@ -74,6 +74,6 @@ async function testGatewayState(
   if (session.payment_provider !== 'test' || session.checkout_payment_id === null) return null;
   const payment = await getPayment(deps.pool, scope, session.checkout_payment_id);
   if (payment.connection_id === null || payment.gateway_payment_id === null) return null;
-  const { gateway } = await openGateway(deps, scope, payment.connection_id);
-  return (await gateway.findPayment(payment.gateway_payment_id))?.state ?? null;
+  const open = await findGateway(deps, scope, payment.connection_id);
+  return (await open?.gateway.findPayment(payment.gateway_payment_id))?.state ?? null;
 }

@@ -76,6 +76,7 @@ function manualPayment(
     refunded_at: null,
     voided_at: null,
     last_synced_at: null,
+    last_answered_at: null,
     metadata: {},
   };
 }

@@ -1,5 +1,9 @@
 import { BillingError, invalidOperation, notFound } from '../../../domain/errors.ts';
-import type { GatewayPayer, PaymentGateway } from '../../../platform/gateways/gateway.ts';
+import {
+  GatewayUnavailable,
+  type GatewayPayer,
+  type PaymentGateway,
+} from '../../../platform/gateways/gateway.ts';
 import {
   createStripeGateway,
   type StripeConnection,
@@ -24,18 +28,29 @@ export interface OpenGateway {
   readonly gateway: PaymentGateway | TestGateway;
 }
 
-/** The gateway of a connection with its secrets. 404 if the connection is gone or has no adapter. */
+/**
+ * The gateway of a connection with its secrets, for a command that cannot wait. 404 if the connection is gone or has no
+ * adapter, 400 if it has no key.
+ */
 export async function openGateway(
   deps: Pick<BillingDeps, 'pool' | 'ids' | 'secretBox' | 'settings'>,
   scope: Scope,
   connectionId: string,
 ): Promise<OpenGateway> {
-  const open = await findGateway(deps, scope, connectionId);
-  if (open === null) throw notFound('Gateway', connectionId);
-  return open;
+  try {
+    const open = await findGateway(deps, scope, connectionId);
+    if (open === null) throw notFound('Gateway', connectionId);
+    return open;
+  } catch (error) {
+    if (!(error instanceof GatewayUnavailable)) throw error;
+    throw invalidOperation(error.message, 'payment_gateway');
+  }
 }
 
-/** The same; null if the connection is gone, so that nothing can be asked any more. */
+/**
+ * The same; null if the connection is gone, so that nothing can be asked any more. Without a key it is a gateway that
+ * does not answer: what was paid there is known once the key is back.
+ */
 export async function findGateway(
   deps: Pick<BillingDeps, 'pool' | 'ids' | 'secretBox' | 'settings'>,
   scope: Scope,
@@ -63,7 +78,7 @@ function stripeConnection(
 ): StripeConnection {
   const secret_key = textOf(secrets, 'secret_key');
   if (secret_key === null)
-    throw invalidOperation('The connection to Stripe has no secret_key.', 'payment_gateway');
+    throw new GatewayUnavailable('The connection to Stripe has no secret_key.');
   return {
     secret_key,
     webhook_secret: textOf(secrets, 'webhook_secret'),

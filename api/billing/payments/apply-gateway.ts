@@ -57,6 +57,7 @@ export async function applyGatewayPayment(
     const updated = await updatePayment(tx, caller.scope, payment.id, {
       error_message: mismatch,
       last_synced_at: at.updated_at,
+      last_answered_at: at.updated_at,
       ...at,
     });
     return { payment: updated, refunds: [], mismatch };
@@ -66,6 +67,7 @@ export async function applyGatewayPayment(
     gateway_tracking_id: state.tracking_id ?? payment.gateway_tracking_id,
     payment_url: state.url ?? payment.payment_url,
     last_synced_at: at.updated_at,
+    last_answered_at: at.updated_at,
   };
   const isGivenUp =
     payment.status !== 'published' ||
@@ -85,8 +87,9 @@ export async function applyGatewayPayment(
   if (isNews && to !== 'PENDING') await noteAttempt(tx, deps, caller, payment, to, state);
   if (!isNews) {
     // The time of the question is all that is new: it decides when to ask again (money 8.2.4, 11.20).
-    const { last_synced_at } = known;
-    const same = await updatePayment(tx, caller.scope, payment.id, { last_synced_at });
+    const { last_synced_at, last_answered_at } = known;
+    const times = { last_synced_at, last_answered_at };
+    const same = await updatePayment(tx, caller.scope, payment.id, times);
     return { payment: same, refunds: [], mismatch: null };
   }
   const moved = await movePaymentTo(tx, deps, caller, found, to, {
@@ -214,6 +217,7 @@ async function recordLate(
     failed_at: null,
     voided_at: null,
     last_synced_at: at.updated_at,
+    last_answered_at: at.updated_at,
     metadata: { ...payment.metadata, late_payment_of: payment.id },
   };
   const inserted = await insertPayment(tx, late);

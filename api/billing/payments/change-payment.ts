@@ -8,6 +8,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { assertPurchaseOpen } from '../computing/complete-purchase.ts';
 import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
+import { findSealedConnection } from '../gateways/connection-repository.ts';
 import { findGateway, gatewayUnavailable } from '../gateways/open-gateway.ts';
 import { GatewayUnavailable } from '../../../platform/gateways/gateway.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
@@ -37,7 +38,8 @@ export async function changePayment(
   const isLinked = body.gateway_payment_id != null && payment.payment_status === 'INITIATED';
   const to = status ?? (isLinked ? 'PENDING' : payment.payment_status);
   movePayment(payment.payment_status, to);
-  if (to !== payment.payment_status) assertMovable(payment, to);
+  if (to !== payment.payment_status)
+    assertMovable(payment, to, await isMovedByGateway(tx, caller, payment));
   if (to === 'SUCCEEDED' || to === 'OVERPAID') await assertStillSold(tx, caller, found);
   assertOwnFields(payment, body);
   return await movePaymentTo(tx, deps, caller, found, to, sent(fields) as Partial<PaymentRecord>);
@@ -52,9 +54,21 @@ async function assertStillSold(
   if (locked !== null) await assertPurchaseOpen(tx, scope, locked.invoice);
 }
 
-function assertMovable(payment: PaymentRecord, to: PaymentRecord['payment_status']): void {
-  if (payment.connection_id !== null)
-    throw invalidField('payment_status', 'is set by the gateway of the payment');
+/** A gateway whose connection was deleted reports nothing more: a person tells what happened there (money 8.3.1). */
+async function isMovedByGateway(
+  tx: Transaction,
+  { scope }: Caller,
+  { connection_id: id }: PaymentRecord,
+): Promise<boolean> {
+  return id !== null && (await findSealedConnection(tx, scope, id)) !== null;
+}
+
+function assertMovable(
+  payment: PaymentRecord,
+  to: PaymentRecord['payment_status'],
+  byGateway: boolean,
+): void {
+  if (byGateway) throw invalidField('payment_status', 'is set by the gateway of the payment');
   if (to === 'REFUNDED' || to === 'PARTIALLY_REFUNDED')
     throw invalidField('payment_status', `${to} follows from refunds: create a refund`);
   if (payment.payment_method_type === 'CREDITS' && to !== 'VOIDED' && to !== 'FAILED')
@@ -153,7 +167,8 @@ export async function cancelAtGateway(
   await syncPayment(deps, caller, id);
   const { gateway_payment_id } = await getPayment(deps.pool, caller.scope, id);
   if (gateway_payment_id === null) return;
-  const open = await findGateway(deps, caller.scope, payment.connection_id);
+  const { connection_id } = payment;
+  const open = await answered(() => findGateway(deps, caller.scope, connection_id));
   if (open === null) return;
   const state = await answered(() => open.gateway.cancelPayment(gateway_payment_id));
   if (state.state !== 'succeeded') return;

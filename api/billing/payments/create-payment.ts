@@ -240,6 +240,7 @@ function newPayment(
     refunded_at: null,
     voided_at: null,
     last_synced_at: null,
+    last_answered_at: null,
     metadata: {
       ...body.metadata,
       // Older clients read the chosen wallet here (as the reference answers).

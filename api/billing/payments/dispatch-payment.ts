@@ -57,28 +57,32 @@ export async function syncPayment(
   const payment = await getPayment(deps.pool, caller.scope, id);
   if (payment.connection_id === null || !(isInFlight(payment) || isGivenUp(payment)))
     return payment;
-  const noteAsked = () =>
+  const noteAsked = (isAnswered: boolean) =>
     deps.pool.begin((tx) => {
       const change = changed(deps, caller);
-      return updatePayment(tx, caller.scope, id, { last_synced_at: change.updated_at, ...change });
+      const last_synced_at = change.updated_at;
+      const times = isAnswered
+        ? { last_synced_at, last_answered_at: last_synced_at }
+        : { last_synced_at };
+      return updatePayment(tx, caller.scope, id, { ...times, ...change });
     });
   try {
     const open = await findGateway(deps, caller.scope, payment.connection_id);
-    if (open === null) return await noteAsked();
+    if (open === null) return await noteAsked(false);
     const wasSent = isGivenUp(payment) || payment.gateway_payment_id !== null;
     const state = isGivenUp(payment)
       ? await closedState(deps, caller, open, payment)
       : await stateOf(deps, caller, open, payment);
     failpoint('api.sync_payment.after_answer');
     // A payment that was only recorded is nothing to ask about.
-    if (state === null) return wasSent ? await noteAsked() : payment;
+    if (state === null) return wasSent ? await noteAsked(true) : payment;
     const { payment: after, refunds } = await deps.pool.begin((tx) =>
       applyGatewayPayment(tx, deps, caller, open, id, state),
     );
     await dispatchRefunds(deps, caller, refunds);
     return after;
   } catch (error) {
-    const asked = await noteAsked();
+    const asked = await noteAsked(false);
     if (!(error instanceof GatewayUnavailable)) throw error;
     return asked;
   }

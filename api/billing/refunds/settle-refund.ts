@@ -1,7 +1,11 @@
 import { Decimal, decimal, decimalText } from '../../../domain/money.ts';
 import { refundCapacity } from '../../../domain/invoicing/refunds.ts';
 import { moveRefund } from '../../../domain/states/refund.ts';
-import { GatewayUnavailable, type GatewayRefund } from '../../../platform/gateways/gateway.ts';
+import {
+  GatewayUnavailable,
+  type GatewayRefund,
+  type PaymentGateway,
+} from '../../../platform/gateways/gateway.ts';
 import { type Transaction } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
@@ -9,6 +13,7 @@ import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
+import { findSealedConnection } from '../gateways/connection-repository.ts';
 import { findGateway } from '../gateways/open-gateway.ts';
 import { getPayment, lockPayment } from '../records/payment-repository.ts';
 import { getRefund, refundsOfPayments, updateRefund } from '../records/refund-repository.ts';
@@ -17,7 +22,7 @@ import { movePaymentByRefunds } from './return-money.ts';
 
 /**
  * Sends a stored refund to its gateway, or reads its state if it was sent before (money 9.3). If the outcome
- * is unknown, or the connection is gone, the refund does not change and the job retries with the same token.
+ * is unknown, or the connection is gone, the refund does not change and the job goes on (`reconcileRefund`).
  * Returns the refund.
  */
 export async function dispatchRefund(
@@ -30,20 +35,10 @@ export async function dispatchRefund(
   const payment = await getPayment(deps.pool, caller.scope, refund.payment_id);
   if (!isOpen || payment.connection_id === null || payment.gateway_payment_id === null)
     return refund;
-  const open = await findGateway(deps, caller.scope, payment.connection_id);
-  if (open === null) return refund;
-  const { gateway } = open;
   try {
-    const state =
-      refund.gateway_refund_id === null
-        ? await gateway.refund({
-            token: refund.gateway_idempotency_token ?? refund.id,
-            reference: refund.id,
-            gateway_payment_id: payment.gateway_payment_id,
-            amount: refund.amount,
-            currency: refund.currency,
-          })
-        : await gateway.findRefund(refund.gateway_refund_id);
+    const open = await findGateway(deps, caller.scope, payment.connection_id);
+    if (open === null) return refund;
+    const state = await stateAt(open.gateway, refund, payment.gateway_payment_id);
     if (state === null) return refund;
     return await deps.pool.begin((tx) => applyGatewayRefund(tx, deps, caller, refund, state));
   } catch (error) {
@@ -51,6 +46,54 @@ export async function dispatchRefund(
     return refund;
   }
 }
+
+/**
+ * The same, by the job. If the connection is gone, nobody can learn the outcome: the refund fails, and a person decides
+ * whether to pay it into the wallet (money 9.5, 9.6).
+ */
+export async function reconcileRefund(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<RefundRecord> {
+  const refund = await dispatchRefund(deps, caller, id);
+  if (refund.refund_status !== 'PENDING' && refund.refund_status !== 'PROCESSING') return refund;
+  const { connection_id, gateway_payment_id } = await getPayment(
+    deps.pool,
+    caller.scope,
+    refund.payment_id,
+  );
+  const isGone =
+    connection_id !== null &&
+    (await findSealedConnection(deps.pool, caller.scope, connection_id)) === null;
+  if (!isGone) return refund;
+  const state = endedUnknown(refund, gateway_payment_id ?? '');
+  return await deps.pool.begin((tx) => applyGatewayRefund(tx, deps, caller, refund, state));
+}
+
+const stateAt = (
+  gateway: PaymentGateway,
+  refund: RefundRecord,
+  gateway_payment_id: string,
+): Promise<GatewayRefund | null> =>
+  refund.gateway_refund_id === null
+    ? gateway.refund({
+        token: refund.gateway_idempotency_token ?? refund.id,
+        reference: refund.id,
+        gateway_payment_id,
+        amount: refund.amount,
+        currency: refund.currency,
+      })
+    : gateway.findRefund(refund.gateway_refund_id);
+
+const endedUnknown = (refund: RefundRecord, gateway_payment_id: string): GatewayRefund => ({
+  gateway_refund_id: refund.gateway_refund_id,
+  gateway_payment_id,
+  reference: refund.id,
+  state: 'failed',
+  amount: refund.amount,
+  error: 'The connection to the gateway was deleted: look there whether the money was returned.',
+});
 
 /**
  * Sends every refund of the list that waits for a gateway, after the commit that stored them. What caused them is

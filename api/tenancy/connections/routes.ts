@@ -8,7 +8,7 @@ import {
 import { IdParams } from '../../../schemas/primitives.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import { route } from '../../conventions/route.ts';
-import { createConnection, deleteConnection, updateConnection } from './change-connection.ts';
+import { createConnection, updateConnection } from './change-connection.ts';
 import { getConnection, searchConnections } from './repository.ts';
 
 /** The list in the form that clients of this resource expect. */
@@ -76,16 +76,5 @@ export const connectionRoutes = [
       call.deps.pool.begin((tx) =>
         updateConnection(tx, call.deps, call, call.params.id, call.body),
       ),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/connections/{id}',
-    summary: 'Delete a connection and its credentials',
-    permission: 'connection:write',
-    params: IdParams,
-    status: 204,
-    answer: null,
-    handler: (call) =>
-      call.deps.pool.begin((tx) => deleteConnection(tx, call.deps, call, call.params.id)),
   }),
 ];

@@ -9,7 +9,7 @@ import {
   ProviderParams,
 } from '../../../schemas/integration.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
-import { createConnection, deleteConnection } from '../connections/change-connection.ts';
+import { createConnection } from '../connections/change-connection.ts';
 import { connectionTo, publishedConnections } from '../connections/repository.ts';
 import { route } from '../../conventions/route.ts';
 import { linkEntity } from './link.ts';
@@ -107,17 +107,5 @@ export const olderIntegrationRoutes = [
       if (connection === null) throw notFound('Connection', params.provider);
       return secretOf(connection);
     },
-  }),
-  route({
-    method: 'DELETE',
-    path: '/secrets/integrations/{id}',
-    summary: 'Delete a connection and its credentials; use DELETE /connections/{id}',
-    permission: 'connection:write',
-    params: IdParams,
-    status: 204,
-    answer: null,
-    deprecated: true,
-    handler: (call) =>
-      call.deps.pool.begin((tx) => deleteConnection(tx, call.deps, call, call.params.id)),
   }),
 ];

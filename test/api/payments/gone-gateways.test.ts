@@ -61,3 +61,104 @@ test('a payment in flight can be read and deleted', async () => {
   expect((await api.delete(`/v1/payments/${payment.id}`)).status).toBe(200);
   expect((await payOffline(api, due.invoice, '40')).status).toBe(201);
 });
+
+const outcome = (payment_id: string, name: string) =>
+  api.post(`/v1/test-gateway/payments/${payment_id}/outcome`, { outcome: name });
+const pageState = async (payment_id: string) => {
+  const [row] = await api.pool<{ state: string }[]>`
+    select state from test_gateway_payments where reference = ${payment_id}`;
+  return row!.state;
+};
+const cardOf = (due: any, method: string) =>
+  payOffline(api, due.invoice, '40', {
+    payment_method_type: 'CARD',
+    payment_gateway: 'test',
+    payment_method_id: method,
+  });
+
+test('its open pages are closed first, so that nobody pays where nothing is asked any more', async () => {
+  const disconnect = await connected();
+  const page = await invoiceDue(api, '40');
+  const { body: session } = await open(page);
+  const linked = await invoiceDue(api, '40');
+  const { body: link } = await payOffline(api, linked.invoice, '40', {
+    payment_method_type: 'PAYMENT_LINK',
+    payment_gateway: 'test',
+  });
+  await disconnect();
+  expect(await pageState(session.checkout_payment_id)).toBe('cancelled');
+  expect(await pageState(link.id)).toBe('cancelled');
+  expect(await read(`/checkout/sessions/${session.id}`)).toMatchObject({
+    checkout_status: 'expired',
+  });
+  expect(await read(`/payments/${link.id}`)).toMatchObject({ payment_status: 'FAILED' });
+  for (const { invoice } of [page, linked])
+    expect((await payOffline(api, invoice, '40')).status).toBe(201);
+});
+
+test('money that came before is booked', async () => {
+  const disconnect = await connected();
+  const due = await invoiceDue(api, '40');
+  const { body: session } = await open(due);
+  await outcome(session.checkout_payment_id, 'timeout');
+  await disconnect();
+  expect(await read(`/checkout/sessions/${session.id}`)).toMatchObject({
+    checkout_status: 'completed',
+  });
+  expect(await due.read()).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '40' });
+});
+
+test('a refund to it fails with the reason, and goes to the wallet instead', async () => {
+  const disconnect = await connected();
+  const due = await invoiceDue(api, '40');
+  const { body: payment } = await cardOf(due, 'pm_test_success');
+  const asked = { payment_id: payment.id, amount: '30', target: 'BACK_TO_SOURCE' };
+  await disconnect();
+  const { body: refund } = await api.post('/v1/refunds', asked);
+  const at = new Date(api.clock.now() + 120_000).toISOString();
+  expect(await reconcilePayments.run(api.deps, jobRunAt(at))).toMatchObject({ failed: 0 });
+  expect(await read(`/refunds/${refund.id}`)).toMatchObject({
+    refund_status: 'FAILED',
+    failure_reason: expect.stringMatching(/^The connection to the gateway was deleted/),
+  });
+  const { status, body } = await api.post(`/v1/refunds/${refund.id}/retry`);
+  expect([status, body.refund_status, body.refund_target]).toEqual([
+    200,
+    'SUCCEEDED',
+    'PREPAID_WALLET',
+  ]);
+  expect(await due.read()).toMatchObject({ refunded_amount: '30' });
+});
+
+test('a refund that was on its way fails by the job, with a warning', async () => {
+  const disconnect = await connected();
+  const due = await invoiceDue(api, '40');
+  const { body: payment } = await cardOf(due, 'pm_test_success');
+  const asked = { payment_id: payment.id, amount: '30', target: 'BACK_TO_SOURCE' };
+  const { body: refund } = await api.post('/v1/refunds', asked);
+  await disconnect();
+  await api.pool`
+    update refunds set refund_status = 'PROCESSING', succeeded_at = null where id = ${refund.id}`;
+  const at = new Date(api.clock.now() + 120_000).toISOString();
+  expect(await reconcilePayments.run(api.deps, jobRunAt(at))).toMatchObject({ failed: 0 });
+  expect(await read(`/refunds/${refund.id}`)).toMatchObject({
+    refund_status: 'FAILED',
+    failure_reason: expect.stringMatching(/look there whether the money was returned/),
+  });
+});
+
+test('a payment that the bank is still deciding on is reported by hand', async () => {
+  const disconnect = await connected();
+  const due = await invoiceDue(api, '40');
+  const { body: payment } = await cardOf(due, 'pm_test_3ds');
+  await api.pool`
+    update test_gateway_payments set state = 'processing' where reference = ${payment.id}`;
+  const report = (payment_status: string) =>
+    api.put(`/v1/payments/${payment.id}`, { payment_status });
+  expect((await report('SUCCEEDED')).status).toBe(400);
+  await disconnect();
+  expect(await read(`/payments/${payment.id}`)).toMatchObject({ payment_status: 'PROCESSING' });
+  const { status, body } = await report('SUCCEEDED');
+  expect([status, body.payment_status]).toEqual([200, 'SUCCEEDED']);
+  expect(await due.read()).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '40' });
+});

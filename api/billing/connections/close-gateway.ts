@@ -1,0 +1,95 @@
+import { BillingError } from '../../../domain/errors.ts';
+import { GatewayUnavailable } from '../../../platform/gateways/gateway.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
+import { expireCheckout } from '../checkout/expire-checkout.ts';
+import { applyGatewayPayment } from '../payments/apply-gateway.ts';
+import { syncPayment } from '../payments/dispatch-payment.ts';
+import { dispatchRefund, dispatchRefunds } from '../refunds/settle-refund.ts';
+import { findGateway } from '../gateways/open-gateway.ts';
+import {
+  openPaymentsOf,
+  openRefundsOf,
+  type OpenPayment,
+  type WorkPage,
+} from './open-work-repository.ts';
+
+/** Records per query. */
+const PAGE = 100;
+
+/**
+ * Ends what is open at the gateway of a connection, because nothing can be asked there once the credentials are deleted
+ * (money 11.16): pages are closed, money that has arrived is booked, and refunds are read. What cannot be ended now
+ * does not keep the connection: sessions then expire, and refunds fail, without the gateway.
+ */
+export async function closeGateway(
+  deps: BillingDeps,
+  caller: Caller,
+  connectionId: string,
+): Promise<void> {
+  const { pool } = deps;
+  const { scope } = caller;
+  const inTime = (paymentId: string) => inCustomersTime(pool, deps, scope, [paymentId]);
+  await inPages(
+    deps,
+    (page) => openPaymentsOf(pool, scope, connectionId, page),
+    async (payment) => closePayment(await inTime(payment.id), caller, payment),
+  );
+  await inPages(
+    deps,
+    (page) => openRefundsOf(pool, scope, connectionId, page),
+    async ({ id, payment_id }) => void (await dispatchRefund(await inTime(payment_id), caller, id)),
+  );
+}
+
+/** Works through the pages until there is no more, or the gateway does not answer. */
+async function inPages<Row extends { readonly id: string }>(
+  deps: BillingDeps,
+  find: (page: WorkPage) => Promise<Row[]>,
+  work: (row: Row) => Promise<void>,
+): Promise<void> {
+  let after = '';
+  for (;;) {
+    const rows = await find({ after, limit: PAGE });
+    for (const row of rows) {
+      // One after the other: a conditional request is one transaction.
+      try {
+        await work(row);
+      } catch (error) {
+        deps.log.warn({ err: error, id: row.id }, 'not ended at its gateway');
+        if (isSilent(error)) return;
+      }
+    }
+    after = rows.at(-1)?.id ?? after;
+    if (rows.length < PAGE) return;
+  }
+}
+
+const isSilent = (error: unknown): boolean =>
+  error instanceof GatewayUnavailable ||
+  (error instanceof BillingError && error.code === 'gateway_unavailable');
+
+async function closePayment(
+  deps: BillingDeps,
+  caller: Caller,
+  { id, session_id }: OpenPayment,
+): Promise<void> {
+  if (session_id !== null) {
+    await expireCheckout(deps, caller, session_id, 'cancel');
+    return;
+  }
+  const payment = await syncPayment(deps, caller, id);
+  const { connection_id, gateway_payment_id, payment_status } = payment;
+  const isOpen = payment_status === 'INITIATED' || payment_status === 'PENDING';
+  if (!isOpen || connection_id === null || gateway_payment_id === null) return;
+  const open = await findGateway(deps, caller.scope, connection_id);
+  if (open === null) return;
+  const state = await open.gateway.cancelPayment(gateway_payment_id);
+  const error = state.error ?? 'The connection to the gateway was deleted.';
+  const ended = state.state === 'cancelled' ? { ...state, error } : state;
+  const { refunds } = await deps.pool.begin((tx) =>
+    applyGatewayPayment(tx, deps, caller, open, id, ended),
+  );
+  await dispatchRefunds(deps, caller, refunds);
+}

@@ -1,0 +1,48 @@
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+
+export interface WorkPage {
+  /** Ids greater than this one. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** A payment that its gateway may still settle, with the active session that it pays; null if there is none. */
+export interface OpenPayment {
+  readonly id: string;
+  readonly session_id: string | null;
+}
+
+/** A page of the payments that are open at the gateway of a connection, by id. */
+export async function openPaymentsOf(
+  db: Db,
+  scope: Scope,
+  connectionId: string,
+  { after, limit }: WorkPage,
+): Promise<OpenPayment[]> {
+  return await db<OpenPayment[]>`
+    select p.id, s.id as session_id
+      from payments p
+      left join checkout_sessions s
+        on ${inScope(db, scope, 's')} and s.checkout_payment_id = p.id
+       and s.checkout_status in ('initiated', 'pending')
+     where ${inScope(db, scope, 'p')} and p.connection_id = ${connectionId}
+       and p.status = 'published' and p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
+       and p.id > ${after}
+     order by p.id limit ${limit}`;
+}
+
+/** A page of the refunds that are open at the gateway of a connection, by id. */
+export async function openRefundsOf(
+  db: Db,
+  scope: Scope,
+  connectionId: string,
+  { after, limit }: WorkPage,
+): Promise<{ readonly id: string; readonly payment_id: string }[]> {
+  return await db<{ id: string; payment_id: string }[]>`
+    select r.id, r.payment_id
+      from refunds r
+      join payments p on ${inScope(db, scope, 'p')} and p.id = r.payment_id
+     where ${inScope(db, scope, 'r')} and p.connection_id = ${connectionId}
+       and r.refund_status in ('PENDING', 'PROCESSING') and r.id > ${after}
+     order by r.id limit ${limit}`;
+}
