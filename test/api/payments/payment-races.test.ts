@@ -1,3 +1,4 @@
+import { collectInvoices } from '../../../jobs/collect-invoices.ts';
 import { expireCheckouts } from '../../../jobs/expire-checkouts.ts';
 import { reconcilePayments } from '../../../jobs/reconcile-payments.ts';
 import { auditWallets } from '../../../api/billing/credits/audit-wallets.ts';
@@ -5,7 +6,7 @@ import { Decimal } from '../../../domain/money.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf } from '../../support/catalog.ts';
 import { checkout, checkoutKinds } from '../../support/checkout-kinds.ts';
-import { jobRunAt } from '../../support/job-run.ts';
+import { jobRunAt, runAtNow } from '../../support/job-run.ts';
 import { brokenMoney } from '../../support/money-identities.ts';
 
 /**
@@ -66,6 +67,9 @@ const reconcile = async () =>
   void (await reconcilePayments.run(api.deps, jobRunAt(later(600_000))));
 const invoiceOf = async ({ invoice_id }: World) =>
   (await api.get(`/v1/invoices/${invoice_id}`)).body;
+
+const walletOf = async (customer_id: string) =>
+  (await api.get(`/v1/customers/${customer_id}/wallets`)).body[0];
 
 /** Everything that may happen to a payment, by the name that the table uses. */
 const ACTIONS = {
@@ -138,6 +142,26 @@ const ACTIONS = {
       proration_behavior: 'none',
     });
   },
+  async 'wallet emptied by hand'({ customer_id }) {
+    const wallet = await walletOf(customer_id);
+    return await api.post(`/v1/wallets/${wallet.id}/debit`, {
+      credits: wallet.credit_balance,
+      transaction_reason: 'MANUAL_BALANCE_DEBIT',
+      idempotency_key: nextKey(),
+    });
+  },
+  'wallet ended': async ({ customer_id }) =>
+    api.post(`/v1/wallets/${(await walletOf(customer_id)).id}/terminate`),
+  async collected() {
+    await runAtNow(api, collectInvoices, api.deps);
+  },
+  async 'subscription ends with its period'(world) {
+    const [row] = await api.pool<{ subscription_id: string }[]>`
+      select subscription_id from invoices where id = ${world.invoice_id}`;
+    return await api.post(`/v1/subscriptions/${row!.subscription_id}/cancel`, {
+      cancellation_type: 'end_of_period',
+    });
+  },
 } as const satisfies Record<string, Action>;
 type ActionName = keyof typeof ACTIONS;
 
@@ -185,6 +209,55 @@ async function paidByCard(): Promise<World> {
   return { ...world, payment_id: body.id };
 }
 
+/** An invoice of a subscription whose first charge was declined: the next one, of another card, is due. */
+async function chargedAgain(): Promise<World> {
+  await api.put('/v1/settings/payment_retry_config', {
+    value: { enabled: true, intervals_days: [1, 1], final_action: 'none' },
+  });
+  const catalog = catalogOf(api);
+  const plan = await catalog.plan();
+  await catalog.fixed(plan, '30');
+  const customer = await catalog.customer();
+  const save = async (gateway_method_id: string) =>
+    (
+      await api.post(`/v1/customers/${customer.id}/payment-methods`, {
+        gateway_method_id,
+        is_default: true,
+      })
+    ).body;
+  await save('pm_test_decline');
+  const start_date = new Date(api.clock.now()).toISOString();
+  const { latest_invoice } = await catalog.subscribe(customer, plan, { start_date });
+  const method = await save('pm_test_success');
+  api.clock.advance(86_400_000);
+  const none = { session: null, payment_id: null, done: null };
+  return { ...none, customer_id: customer.id, invoice_id: latest_invoice.id, method_id: method.id };
+}
+
+/** An invoice for credits of an automatic top-up, which the job charges to the saved card. */
+async function toppedUp(): Promise<World> {
+  const customer = await catalogOf(api).customer();
+  const { body: method } = await api.post(`/v1/customers/${customer.id}/payment-methods`, {
+    gateway_method_id: 'pm_test_success',
+  });
+  const { status } = await api.post('/v1/wallets', {
+    customer_id: customer.id,
+    currency: 'usd',
+    initial_credits_to_load: '5',
+    auto_topup: { enabled: true, invoicing: true, threshold: '10', amount: '30' },
+  });
+  expect(status).toBe(200);
+  await api.post(`/v1/wallets/${(await walletOf(customer.id)).id}/debit`, {
+    credits: '1',
+    transaction_reason: 'MANUAL_BALANCE_DEBIT',
+    idempotency_key: nextKey(),
+  });
+  const { items } = (await api.post('/v1/invoices/search', { customer_id: customer.id })).body;
+  expect(items).toMatchObject([{ billing_reason: 'WALLET_AUTO_TOPUP', amount_remaining: '30' }]);
+  const none = { session: null, payment_id: null, done: null };
+  return { ...none, customer_id: customer.id, invoice_id: items[0].id, method_id: method.id };
+}
+
 const gateOf = (index: number) => async (): Promise<World> => {
   const { session: opened, done } = await kinds[index]!.open();
   return {
@@ -202,6 +275,8 @@ const GROUNDS: Readonly<Record<string, () => Promise<World>>> = {
   'an invoice, and credits for a third of it': () => issued('10'),
   'a page of an invoice': withPage,
   'a paid invoice': paidByCard,
+  'an invoice that is charged again': chargedAgain,
+  'an automatic top-up': toppedUp,
   ...Object.fromEntries(kinds.map(({ name }, index) => [`a checkout of ${name}`, gateOf(index)])),
 };
 
@@ -274,6 +349,20 @@ const RACES: readonly (readonly [string, ActionName, ActionName])[] = [
   ['a paid invoice', 'voided', 'voided'],
   ['a paid invoice', 'voided', 'paid, told twice'],
   ['a paid invoice', 'payment deleted', 'refunded'],
+  ['a paid invoice', 'adjusted', 'adjusted'],
+  ['a paid invoice', 'adjusted', 'disputed'],
+  ['an invoice', 'paid with credits', 'wallet emptied by hand'],
+  ['an invoice', 'paid with credits', 'wallet ended'],
+  ['an invoice that is charged again', 'collected', 'collected'],
+  ['an invoice that is charged again', 'collected', 'paid by card'],
+  ['an invoice that is charged again', 'collected', 'voided'],
+  ['an invoice that is charged again', 'collected', 'adjusted'],
+  ['an automatic top-up', 'collected', 'paid offline'],
+  ['an automatic top-up', 'collected', 'wallet emptied by hand'],
+  ['an automatic top-up', 'collected', 'wallet ended'],
+  ['an automatic top-up', 'collected', 'voided'],
+  ['a checkout of a top-up', 'paid', 'wallet ended'],
+  ['a checkout of a plan change', 'paid', 'subscription ends with its period'],
 ];
 
 /** Waits until all pending work has ended. */
@@ -303,7 +392,9 @@ async function assertGate(
   expect({ ...invoice, kept: new Decimal(invoice!.kept).toString() }).toEqual(
     isKept ? { invoice_status: 'FINALIZED', kept: '30' } : { invoice_status: 'VOIDED', kept: '0' },
   );
-  const isTakenBack = isVoided || actions.includes('subscription ended');
+  // The end of a wallet takes the credits that were bought.
+  const isTakenBack =
+    isVoided || actions.includes('subscription ended') || actions.includes('wallet ended');
   if (!isTakenBack) expect(await done().catch(() => false)).toBe(isKept);
 }
 
@@ -323,6 +414,18 @@ describe.each(RACES)('%s: %s, %s', (ground, left, right) => {
     await assertGate(world, [left, right]);
   });
 });
+
+test.each(['an invoice that is charged again', 'an automatic top-up'])(
+  '%s: the job charges it',
+  async (ground) => {
+    const world = await GROUNDS[ground]!();
+    await ACTIONS.collected();
+    expect(await invoiceOf(world)).toMatchObject({
+      payment_status: 'SUCCEEDED',
+      amount_paid: '30',
+    });
+  },
+);
 
 test('no wallet of all these races has a contradiction', async () => {
   const { checked, faulty } = await auditWallets(api.pool);
