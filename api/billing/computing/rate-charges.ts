@@ -16,6 +16,7 @@ import type { Period } from '../../../domain/time/instant.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { QuotaShare } from '../../../domain/pricing/quota-share.ts';
 import type { AllowanceShare } from '../../../domain/pricing/allowance.ts';
+import { byText } from '../../../domain/text-order.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { shareAllowances } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
@@ -67,9 +68,8 @@ export function rateCharges(
   const ledgerOf = termLedgers(context.earlier);
   const rows = new Map<QuestionedCharge, readonly RatedLine[]>();
   // In order of time: what an earlier line of the price used counts in the term of the line that follows it.
-  for (const charge of charges.toSorted((left, right) =>
-    startOf(left) < startOf(right) ? -1 : 1,
-  )) {
+  const ordered = charges.toSorted((left, right) => byText(startOf(left), startOf(right)));
+  for (const charge of ordered) {
     const ledger = ledgerOf(charge.charge.line);
     const rated = rateCharge(context, charge, { answers, shares, quotas, ledger });
     ledger.note(rated);
