@@ -62,3 +62,15 @@ export async function findSealedConnection(
      where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
   return row ?? null;
 }
+
+/** When a connection was deleted; null if it was not. */
+export async function deletionOfConnection(
+  db: Db,
+  scope: Scope,
+  id: string,
+): Promise<string | null> {
+  const [row] = await db<{ updated_at: string }[]>`
+    select updated_at from connections
+     where ${inScope(db, scope)} and id = ${id} and status = 'deleted'`;
+  return row?.updated_at ?? null;
+}

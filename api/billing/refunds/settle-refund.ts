@@ -13,7 +13,7 @@ import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
-import { findSealedConnection } from '../gateways/connection-repository.ts';
+import { deletionOfConnection } from '../gateways/connection-repository.ts';
 import { findGateway } from '../gateways/open-gateway.ts';
 import { getPayment, lockPayment } from '../records/payment-repository.ts';
 import { getRefund, refundsOfPayments, updateRefund } from '../records/refund-repository.ts';
@@ -48,8 +48,9 @@ export async function dispatchRefund(
 }
 
 /**
- * The same, by the job. If the connection is gone, nobody can learn the outcome: the refund fails, and a person decides
- * whether to pay it into the wallet (money 9.5, 9.6).
+ * The same, by the job. A refund to a connection that was deleted before it fails, because it was never sent; a person
+ * may then pay it into the wallet (money 9.5, 9.6). One that may have been sent stays open: failing it could return the
+ * money twice.
  */
 export async function reconcileRefund(
   deps: BillingDeps,
@@ -57,17 +58,14 @@ export async function reconcileRefund(
   id: string,
 ): Promise<RefundRecord> {
   const refund = await dispatchRefund(deps, caller, id);
-  if (refund.refund_status !== 'PENDING' && refund.refund_status !== 'PROCESSING') return refund;
-  const { connection_id, gateway_payment_id } = await getPayment(
-    deps.pool,
-    caller.scope,
-    refund.payment_id,
-  );
-  const isGone =
-    connection_id !== null &&
-    (await findSealedConnection(deps.pool, caller.scope, connection_id)) === null;
-  if (!isGone) return refund;
-  const state = endedUnknown(refund, gateway_payment_id ?? '');
+  if (refund.refund_status !== 'PENDING' || refund.gateway_refund_id !== null) return refund;
+  const payment = await getPayment(deps.pool, caller.scope, refund.payment_id);
+  const deleted =
+    payment.connection_id === null
+      ? null
+      : await deletionOfConnection(deps.pool, caller.scope, payment.connection_id);
+  if (deleted === null || refund.created_at <= deleted) return refund;
+  const state = neverSent(refund, payment.gateway_payment_id ?? '');
   return await deps.pool.begin((tx) => applyGatewayRefund(tx, deps, caller, refund, state));
 }
 
@@ -86,13 +84,13 @@ const stateAt = (
       })
     : gateway.findRefund(refund.gateway_refund_id);
 
-const endedUnknown = (refund: RefundRecord, gateway_payment_id: string): GatewayRefund => ({
-  gateway_refund_id: refund.gateway_refund_id,
+const neverSent = (refund: RefundRecord, gateway_payment_id: string): GatewayRefund => ({
+  gateway_refund_id: null,
   gateway_payment_id,
   reference: refund.id,
   state: 'failed',
   amount: refund.amount,
-  error: 'The connection to the gateway was deleted: look there whether the money was returned.',
+  error: 'The connection to the gateway was deleted before this refund.',
 });
 
 /**
