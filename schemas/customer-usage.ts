@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GrantedSource } from './granted-entitlement.ts';
+import { GrantedSource } from './granted-feature.ts';
 import { Feature } from './feature.ts';
 import { decimalText, instant, text } from './primitives.ts';
 import { Pagination } from './search.ts';

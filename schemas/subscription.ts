@@ -4,6 +4,7 @@ import { CheckoutSession } from './checkout.ts';
 import { CouponAssociation } from './coupon.ts';
 import { CreditGrant } from './credit-grant.ts';
 import { Customer } from './customer.ts';
+import { GrantedFeature } from './granted-feature.ts';
 import { Meter } from './meter.ts';
 import { Plan } from './plan.ts';
 import { Price } from './price.ts';
@@ -205,8 +206,9 @@ export const subscriptionAnswerFields = {
   pauses: z.array(SubscriptionPause),
   coupon_associations: z.array(CouponAssociation),
   credit_grants: z.array(CreditGrant),
-  /** Always null: entitlements have their own route; invoices at a threshold are not offered. */
-  entitlements: z.null(),
+  /** What the subscription grants now, where asked; null if it is nothing. */
+  entitlements: z.array(GrantedFeature).nullable(),
+  /** Always null: invoices at a threshold are not offered. */
   auto_invoice_threshold: z.null(),
   checkout_session: CheckoutSession.nullable(),
 };

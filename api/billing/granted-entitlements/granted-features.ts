@@ -10,14 +10,14 @@ import { isoTime } from '../../../platform/clock.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type {
   CustomerEntitlements,
-  GrantedFeature,
-  GrantedSource,
   SubscriptionEntitlements,
 } from '../../../schemas/granted-entitlement.ts';
+import type { GrantedFeature, GrantedSource } from '../../../schemas/granted-feature.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
 import { findPlanRows } from '../../catalog/offers/plan-repository.ts';
+import { groupBy } from '../../conventions/group-by.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { runningSubscriptions } from '../../usage/quantities/repository.ts';
@@ -70,6 +70,22 @@ export async function subscriptionEntitlements(
   };
 }
 
+/** The same for each of many subscriptions, by id; subscriptions without entitlements are left out. */
+export async function entitlementsBySubscription(
+  deps: Deps,
+  scope: Scope,
+  subscriptions: readonly SubscriptionRow[],
+): Promise<ReadonlyMap<string, GrantedFeature[]>> {
+  const at = isoTime(deps.clock.now());
+  const granting = subscriptions.filter((row) => isGranting(row, at));
+  const sources = sourcesAt(await entitlementSources(deps.pool, scope, granting), at);
+  const bySubscription = groupBy(sources, ({ subscription_id }) => subscription_id);
+  const answer = await featureAnswers(deps.pool, scope, granting, sources);
+  return new Map(
+    [...bySubscription].map(([id, of]) => [id, effectiveEntitlements(of).flatMap(answer)]),
+  );
+}
+
 async function grantedFeatures(
   db: Db,
   scope: Scope,
@@ -77,11 +93,22 @@ async function grantedFeatures(
   at: string,
   filter: Filter,
 ): Promise<GrantedFeature[]> {
-  const sources = sourcesAt(await entitlementSources(db, scope, subscriptions), at);
-  const granted = effectiveEntitlements(sources).filter(
-    ({ feature_id }) => filter.feature_ids?.includes(feature_id) ?? true,
+  const all = sourcesAt(await entitlementSources(db, scope, subscriptions), at);
+  const sources = all.filter(
+    ({ entitlement }) => filter.feature_ids?.includes(entitlement.feature_id) ?? true,
   );
-  const ids = granted.map(({ feature_id }) => feature_id);
+  const answer = await featureAnswers(db, scope, subscriptions, sources);
+  return effectiveEntitlements(sources).flatMap(answer);
+}
+
+/** Reads what the sources name; returns how the entitlement to one of their features is answered. */
+async function featureAnswers(
+  db: Db,
+  scope: Scope,
+  subscriptions: readonly SubscriptionRow[],
+  sources: readonly EntitlementSource[],
+): Promise<(granted: EffectiveEntitlement) => GrantedFeature[]> {
+  const ids = [...new Set(sources.map(({ entitlement }) => entitlement.feature_id))];
   const planIds = [...new Set(subscriptions.map(({ plan_id }) => plan_id))];
   const [features, plans] = await Promise.all([
     findFeatures(db, scope, ids).then((rows) => withEmbedded(db, scope, rows, { meter: true })),
@@ -89,12 +116,12 @@ async function grantedFeatures(
   ]);
   const featureOf = new Map(features.map((feature) => [feature.id, feature]));
   const names = new Map(plans.map(({ id, name }) => [id, name]));
-  return granted.flatMap((entitlement) => {
-    const feature = featureOf.get(entitlement.feature_id);
+  return (granted) => {
+    const feature = featureOf.get(granted.feature_id);
     if (feature === undefined) return [];
-    const of = entitlement.sources.map((source) => sourceAnswer(source, names));
-    return [{ feature, entitlement: entitlementAnswer(entitlement), sources: of }];
-  });
+    const of = granted.sources.map((source) => sourceAnswer(source, names));
+    return [{ feature, entitlement: entitlementAnswer(granted), sources: of }];
+  };
 }
 
 const entitlementAnswer = (granted: EffectiveEntitlement): GrantedFeature['entitlement'] => ({

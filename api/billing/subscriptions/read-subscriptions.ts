@@ -4,6 +4,7 @@ import type { Page } from '../../../schemas/search.ts';
 import type { Subscription, SubscriptionV2 } from '../../../schemas/subscription-answers.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { entitlementsBySubscription } from '../granted-entitlements/granted-features.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { findLatestInvoice } from '../records/subscription-invoice-repository.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
@@ -73,11 +74,17 @@ export async function readSubscriptionV2(
     customer: expand.has('customer'),
     ...(expand.has('plan') ? { plan: { at: isoTime(deps.clock.now()) } } : {}),
   };
-  const [[subscription], unsynced] = await Promise.all([
+  const [[subscription], entitlements, unsynced] = await Promise.all([
     subscriptionAnswers(deps.pool, scope, [row], embed),
+    entitlementsOf(deps, scope, [row], expand),
     isBehindPlan(deps.pool, scope, row),
   ]);
-  return { ...subscription!, latest_invoice: null, plan_prices_out_of_sync: unsynced };
+  return {
+    ...subscription!,
+    entitlements: entitlements(id),
+    latest_invoice: null,
+    plan_prices_out_of_sync: unsynced,
+  };
 }
 
 async function latestInvoice(db: Db, scope: Scope, row: SubscriptionRow) {
@@ -96,11 +103,29 @@ export async function listSubscriptions(
   const { pool: db } = deps;
   const page = await searchSubscriptions(db, scope, filter);
   const { expand } = filter.search;
-  const items = await subscriptionAnswers(db, scope, page.items, {
-    line_items: filter.with_line_items === true || expand.has('subscription_line_items'),
-    prices: expand.has('prices'),
-    customer: expand.has('customer'),
-    plan: { at: isoTime(deps.clock.now()) },
-  });
-  return { ...page, items };
+  const [items, entitlements] = await Promise.all([
+    subscriptionAnswers(db, scope, page.items, {
+      line_items: filter.with_line_items === true || expand.has('subscription_line_items'),
+      prices: expand.has('prices'),
+      customer: expand.has('customer'),
+      plan: { at: isoTime(deps.clock.now()) },
+    }),
+    entitlementsOf(deps, scope, page.items, expand),
+  ]);
+  return {
+    ...page,
+    items: items.map((item) => ({ ...item, entitlements: entitlements(item.id) })),
+  };
+}
+
+/** The entitlements of each subscription, by id, if they are requested. */
+async function entitlementsOf(
+  deps: Pick<BillingDeps, 'pool' | 'clock'>,
+  scope: Scope,
+  rows: readonly SubscriptionRow[],
+  expand: ReadonlySet<string>,
+): Promise<(id: string) => Subscription['entitlements']> {
+  if (!expand.has('entitlements')) return () => null;
+  const found = await entitlementsBySubscription(deps, scope, rows);
+  return (id) => found.get(id) ?? null;
 }

@@ -93,6 +93,29 @@ describe('entitlements over subscriptions (money 6.5 to 6.10)', () => {
     const narrowed = `/subscriptions/${first.id}/entitlements?feature_ids=${seats.id}`;
     expect(await featuresOf(narrowed)).toHaveLength(1);
 
+    const plain = await catalog.subscribe(customer, await planWithFee('Plain'));
+    const list = async (expand: string) => {
+      const { items } = await api.postOk('/v1/subscriptions/search', {
+        customer_id: customer.id,
+        expand,
+      });
+      return items.map(({ id, entitlements }: any) => [id, entitlements]);
+    };
+    const granted = await Promise.all(
+      [first, second].map(async ({ id }) => [
+        id,
+        await featuresOf(`/subscriptions/${id}/entitlements`),
+      ]),
+    );
+    expect((await list('entitlements')).toReversed()).toEqual([...granted, [plain.id, null]]);
+    expect((await list('plan')).map(([, entitlements]: any) => entitlements)).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    const { body: alone } = await api.get(`/v1/subscriptions/${first.id}/v2?expand=entitlements`);
+    expect(alone.entitlements).toEqual(own.features);
+
     const unlimited = await planWithFee('Unlimited');
     await grant(calls, ofPlan(unlimited), 'metered', { usage_reset_period: 'MONTHLY' });
     await catalog.subscribe(customer, unlimited);
