@@ -17,16 +17,20 @@ import {
 
 /** Records per query. */
 const PAGE = 100;
+/** Payments, and refunds, of one request: each is asked about in turn. */
+const PER_REQUEST = 500;
 
 /**
  * Ends what is open at the gateway of a connection, because nothing can be asked there once the credentials are deleted
  * (money 11.16): pages are closed, money that has arrived is booked, and refunds are read. What cannot be ended now
- * does not keep the connection: sessions then expire, and refunds fail, without the gateway.
+ * does not keep the connection: sessions then expire without the gateway. 409 if more are open than one request ends;
+ * the next request goes on.
  */
 export async function closeGateway(
   deps: BillingDeps,
   caller: Caller,
   connectionId: string,
+  perRequest = PER_REQUEST,
 ): Promise<void> {
   const { pool } = deps;
   const { scope } = caller;
@@ -35,36 +39,54 @@ export async function closeGateway(
     deps,
     (page) => openPaymentsOf(pool, scope, connectionId, page),
     async (payment) => closePayment(await inTime(payment.id), caller, payment),
+    perRequest,
   );
   await inPages(
     deps,
     (page) => openRefundsOf(pool, scope, connectionId, page),
     async ({ id, payment_id }) => void (await dispatchRefund(await inTime(payment_id), caller, id)),
+    perRequest,
   );
 }
 
-/** Works through the pages until there is no more, or the gateway does not answer. */
+/**
+ * Works through the pages until there is no more, or the gateway does not answer. 409 at the end of a page that exceeds
+ * `most`, unless nothing was done.
+ */
 async function inPages<Row extends { readonly id: string }>(
   deps: BillingDeps,
   find: (page: WorkPage) => Promise<Row[]>,
   work: (row: Row) => Promise<void>,
+  most: number,
 ): Promise<void> {
+  const limit = Math.min(PAGE, most);
   let after = '';
+  let [tried, done] = [0, 0];
   for (;;) {
-    const rows = await find({ after, limit: PAGE });
+    const rows = await find({ after, limit });
+    if (rows.length > 0 && tried >= most && done > 0) throw moreIsOpen();
     for (const row of rows) {
       // One after the other: a conditional request is one transaction.
       try {
         await work(row);
+        done += 1;
       } catch (error) {
         deps.log.warn({ err: error, id: row.id }, 'not ended at its gateway');
         if (isSilent(error)) return;
       }
     }
+    tried += rows.length;
     after = rows.at(-1)?.id ?? after;
-    if (rows.length < PAGE) return;
+    if (rows.length < limit) return;
   }
 }
+
+const moreIsOpen = (): BillingError =>
+  new BillingError(
+    'conflict',
+    'payments_open',
+    'More payments are open at the gateway than one request ends. Repeat the request: it goes on.',
+  );
 
 const isSilent = (error: unknown): boolean =>
   error instanceof GatewayUnavailable ||

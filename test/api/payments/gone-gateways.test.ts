@@ -1,3 +1,4 @@
+import { closeGateway } from '../../../api/billing/connections/close-gateway.ts';
 import { jobRunAt } from '../../support/job-run.ts';
 import { expireCheckouts } from '../../../jobs/expire-checkouts.ts';
 import { reconcilePayments } from '../../../jobs/reconcile-payments.ts';
@@ -94,6 +95,24 @@ test('its open pages are closed first, so that nobody pays where nothing is aske
   expect(await read(`/payments/${link.id}`)).toMatchObject({ payment_status: 'FAILED' });
   for (const { invoice } of [page, linked])
     expect((await payOffline(api, invoice, '40')).status).toBe(201);
+});
+
+test('409 while more pages are open than one request closes; the next request goes on', async () => {
+  const { body: connection } = await api.post('/v1/connections', {
+    name: 'Test',
+    provider_type: 'test',
+  });
+  const sessions: { readonly checkout_payment_id: string }[] = [];
+  for (const due of [await invoiceDue(api, '40'), await invoiceDue(api, '40')])
+    sessions.push((await open(due)).body);
+  const states = () => Promise.all(sessions.map((each) => pageState(each.checkout_payment_id)));
+  const caller = { scope: api.scope, user_id: api.user_id };
+  const close = () => closeGateway(api.deps, caller, connection.id, 1);
+  await expect(close()).rejects.toMatchObject({ kind: 'conflict', code: 'payments_open' });
+  expect((await states()).filter((state) => state === 'cancelled')).toHaveLength(1);
+  await close();
+  expect(await states()).toEqual(['cancelled', 'cancelled']);
+  expect((await api.delete(`/v1/connections/${connection.id}`)).status).toBe(204);
 });
 
 test('money that came before is booked', async () => {
