@@ -5,6 +5,7 @@ import { Figure, Figures } from '../../ui/figure.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
+import { useAfterRevenue } from './revenue.tsx';
 
 type State = ApiRecord<'DoctorReport'>['state'];
 
@@ -25,6 +26,7 @@ const WORDS: Readonly<Record<State, string>> = {
 export function Health() {
   const query = useQuery({
     queryKey: ['doctor'],
+    enabled: useAfterRevenue(),
     queryFn: ({ signal }) => answerOf(api.POST('/operations/doctor', { signal })),
     refetchInterval: CHECK_MS,
   });

@@ -4,6 +4,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { TimeChart } from '../../ui/chart.tsx';
 import { Card, Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
+import { useAfterRevenue } from './revenue.tsx';
 
 const MONTHS = 12;
 
@@ -14,6 +15,7 @@ type Windows =
 export function RevenueByMonth() {
   const query = useQuery({
     queryKey: ['home-revenue-by-month'],
+    enabled: useAfterRevenue(),
     queryFn: ({ signal }) =>
       answerOf(
         api.POST('/dashboard/revenues', {
