@@ -22,7 +22,7 @@ const isMergedRow = (db: Db): Fragment => db`
 
 /**
  * Subscriptions whose running usage is billed to one of the customers, as rows of `subscriptions` with that customer as
- * `usage_payer_id`.
+ * `usage_payer_id`. The condition is not on the `coalesce`, because row security lets no index serve it.
  */
 export const subscriptionsPaidBy = (
   db: Db,
@@ -32,7 +32,8 @@ export const subscriptionsPaidBy = (
   (select s.*, coalesce(s.invoicing_customer_id, s.customer_id) as usage_payer_id
      from subscriptions s
     where ${inScope(db, scope, 's')} and s.status = 'published'
-      and coalesce(s.invoicing_customer_id, s.customer_id) = any(${customerIds as string[]})
+      and (s.invoicing_customer_id = any(${customerIds as string[]})
+           or s.invoicing_customer_id is null and s.customer_id = any(${customerIds as string[]}))
       and not coalesce(${isMergedRow(db)}, false)
     union all
    select s.*, p.customer_id as usage_payer_id

@@ -28,8 +28,8 @@ function useRevenue() {
 }
 
 /**
- * Whether the revenue is shown, or cannot be. It is the first content of the page. Other figures that take the cores for
- * long wait for it: with 100,000 customers and ten million events they delay it by a second.
+ * Whether the revenue is shown, or cannot be. It is the first content of the page. Other figures that take the cores
+ * for long wait for it: with 100,000 customers and ten million events they delay it by a second.
  */
 export function useAfterRevenue(): boolean {
   const { isEnabled, isFetched, failureCount } = useRevenue();
