@@ -12,7 +12,7 @@ import { paymentAnswer } from '../payments/answers.ts';
 import { getPayment } from '../records/payment-repository.ts';
 import { checkoutLink } from './page-link.ts';
 
-/** A session whose gateway did not answer for so long, or not the last time, is stale (money 11.20). */
+/** The answer of the gateway is stale after this time (money 11.20). */
 const STALE_AFTER_MS = 60_000;
 
 /** The session as answered, with its payment and when to ask again. */
@@ -46,6 +46,7 @@ export async function checkoutAnswer(
   };
 }
 
+/** Whether the last answer of the gateway is old, or the last question had none (money 11.20). */
 function isStale(
   payment: PaymentRecord | null,
   { created_at }: CheckoutRecord,

@@ -1,4 +1,3 @@
-import { BillingError } from '../../../domain/errors.ts';
 import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { isTerminalCheckout, moveCheckout } from '../../../domain/states/checkout.ts';
 import { canMovePayment } from '../../../domain/states/payment.ts';
@@ -15,16 +14,17 @@ import {
   lockCheckout,
   updateCheckout,
 } from '../records/checkout-repository.ts';
+import { isGatewaySilent } from '../gateways/open-gateway.ts';
 import { endingOf, EXPIRED_UNPAID } from '../records/checkout-ending.ts';
 
-/** A session that has been over for so long ends without the answer of its gateway. */
+/** How long after its expiry a session waits for the answer of its gateway. */
 const WAIT_FOR_GATEWAY_MS = 24 * 3_600_000;
 
 /**
  * Ends a session that expired or is cancelled (money 11.15, 11.16). The state is read from the gateway first:
  * a paid session completes instead. Then the page is closed, and session and payment end in one transaction.
- * A gateway that does not answer is waited for at most a day, because the session locks its invoice; money that has
- * arrived there is late money then (8.4.7, 8.4.8).
+ * A session waits at most a day for a gateway that does not answer, because it locks its invoice. Money that is found
+ * there afterwards is late money (8.4.7, 8.4.8).
  * A cancellation is stored before the page is closed. So the gateway's message about the closed page, which may be
  * handled first, ends the session with the same state.
  * Cancelling a completed session is 400; a session that has ended is returned unchanged.
@@ -74,8 +74,8 @@ async function closePage(
   try {
     await cancelAtGateway(deps, caller, paymentId);
   } catch (error) {
-    const isDown = error instanceof BillingError && error.code === 'gateway_unavailable';
-    if (!isDown || deps.clock.now() < Date.parse(expires_at) + WAIT_FOR_GATEWAY_MS) throw error;
+    const isWaiting = deps.clock.now() < Date.parse(expires_at) + WAIT_FOR_GATEWAY_MS;
+    if (isWaiting || !isGatewaySilent(error)) throw error;
   }
 }
 

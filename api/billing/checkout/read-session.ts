@@ -1,4 +1,3 @@
-import { BillingError } from '../../../domain/errors.ts';
 import { isTerminalCheckout } from '../../../domain/states/checkout.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
 import type { Caller } from '../../conventions/record.ts';
@@ -7,6 +6,7 @@ import { getCheckout } from '../records/checkout-repository.ts';
 import { getPayment } from '../records/payment-repository.ts';
 import { expireCheckout } from './expire-checkout.ts';
 import { syncCheckout } from './sync-checkout.ts';
+import { isGatewaySilent } from '../gateways/open-gateway.ts';
 
 /** Minimum time between two reads of one session from the gateway (money 11.21). */
 const SYNC_EVERY_MS = 2_000;
@@ -38,7 +38,7 @@ async function expired(
   try {
     return await expireCheckout(deps, caller, session.id, 'expire');
   } catch (error) {
-    if (!(error instanceof BillingError && error.code === 'gateway_unavailable')) throw error;
+    if (!isGatewaySilent(error)) throw error;
     return await getCheckout(deps.pool, caller.scope, session.id);
   }
 }

@@ -1,5 +1,4 @@
 import { BillingError } from '../../../domain/errors.ts';
-import { GatewayUnavailable } from '../../../platform/gateways/gateway.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
@@ -7,7 +6,7 @@ import { expireCheckout } from '../checkout/expire-checkout.ts';
 import { applyGatewayPayment } from '../payments/apply-gateway.ts';
 import { syncPayment } from '../payments/dispatch-payment.ts';
 import { dispatchRefund, dispatchRefunds } from '../refunds/settle-refund.ts';
-import { findGateway } from '../gateways/open-gateway.ts';
+import { findGateway, isGatewaySilent } from '../gateways/open-gateway.ts';
 import {
   openPaymentsOf,
   openRefundsOf,
@@ -17,7 +16,7 @@ import {
 
 /** Records per query. */
 const PAGE = 100;
-/** Payments, and refunds, of one request: each is asked about in turn. */
+/** Most payments, and most refunds, that one request asks the gateway about, one after another. */
 const PER_REQUEST = 500;
 
 /**
@@ -50,8 +49,8 @@ export async function closeGateway(
 }
 
 /**
- * Works through the pages until there is no more, or the gateway does not answer. 409 at the end of a page that exceeds
- * `most`, unless nothing was done.
+ * Works on each record of the pages, until the gateway does not answer. 409 if there are more than `most` records; the
+ * rest is tried all the same if no record could be ended, because a repeated request would end none either.
  */
 async function inPages<Row extends { readonly id: string }>(
   deps: BillingDeps,
@@ -72,7 +71,7 @@ async function inPages<Row extends { readonly id: string }>(
         done += 1;
       } catch (error) {
         deps.log.warn({ err: error, id: row.id }, 'not ended at its gateway');
-        if (isSilent(error)) return;
+        if (isGatewaySilent(error)) return;
       }
     }
     tried += rows.length;
@@ -87,10 +86,6 @@ const moreIsOpen = (): BillingError =>
     'payments_open',
     'More payments are open at the gateway than one request ends. Repeat the request: it goes on.',
   );
-
-const isSilent = (error: unknown): boolean =>
-  error instanceof GatewayUnavailable ||
-  (error instanceof BillingError && error.code === 'gateway_unavailable');
 
 async function closePayment(
   deps: BillingDeps,

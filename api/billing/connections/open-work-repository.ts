@@ -6,9 +6,10 @@ export interface WorkPage {
   readonly limit: number;
 }
 
-/** A payment that its gateway may still settle, with the active session that it pays; null if there is none. */
+/** A payment that its gateway may still settle. */
 export interface OpenPayment {
   readonly id: string;
+  /** The active checkout session that it pays; null if there is none. */
   readonly session_id: string | null;
 }
 

@@ -157,3 +157,8 @@ export const gatewayUnavailable = (): BillingError =>
     'gateway_unavailable',
     'The payment gateway does not answer. Repeat the request later.',
   );
+
+/** Whether a gateway did not answer, as its adapter or a command reports it. */
+export const isGatewaySilent = (error: unknown): boolean =>
+  error instanceof GatewayUnavailable ||
+  (error instanceof BillingError && error.code === 'gateway_unavailable');

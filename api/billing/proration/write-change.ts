@@ -110,7 +110,8 @@ async function noteUnsettled(
   { subscription, swaps, proration_behavior }: ChangeOperation,
 ): Promise<void> {
   if (proration_behavior !== 'none') return;
-  const ids = swaps.flatMap(({ before, after }) => [before?.id ?? [], after?.id ?? []].flat());
+  const lines = swaps.flatMap(({ before, after }) => [before, after]);
+  const ids = lines.flatMap((line) => line?.id ?? []);
   await markUnsettled(tx, scope, ids, subscription.current_period_start);
 }
 

@@ -88,7 +88,7 @@ export function refuseUnchangeable(subscription: SubscriptionRow): void {
     );
 }
 
-/** The earliest instant that is not billed: the start of the running period, or its end in a pause that began there. */
+/** The earliest instant that is not billed: the start of the running period, or that of a pause after the period. */
 export const openFrom = ({
   subscription_status,
   pause_at,
