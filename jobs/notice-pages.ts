@@ -8,13 +8,13 @@ import type { Turn } from './scope-turns.ts';
 /** Records per transaction. */
 const PAGE = 200;
 
-/** What a job tells once about each record, and has told or not. */
+/** Notifications that a job sends once for each record. */
 export interface Notices {
-  /** Ids greater than `after` of records that are not told yet, in order. */
+  /** Ids of records that are not notified yet, greater than `after`, in order. */
   find(after: string, limit: number): Promise<string[]>;
-  /** Marks those of them that are still not told, and sends their notifications. Returns their number. */
+  /** Marks the records that are still not notified, and sends their notifications. Returns their number. */
   send(tx: Transaction, ids: readonly string[]): Promise<number>;
-  /** Names a record that failed in the log. */
+  /** The field of the log with the id of a record that failed. */
   readonly name: string;
 }
 
@@ -24,8 +24,8 @@ export interface NoticeTotals {
 }
 
 /**
- * Tells about the records of one environment, a page in one transaction. If that fails, each record of the page gets
- * its own, so that one that cannot be told stops no other.
+ * Sends the notifications of one environment, a page in one transaction. If a page fails, each of its records is
+ * repeated in a transaction of its own, so that a record that fails stops no other.
  */
 export function noticePages(
   deps: BillingDeps,
