@@ -19,6 +19,7 @@ export function parse<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const context: z.core.ParseContextInternal = {
     async: false,
+    reportInput: true,
     abortEarly: hasMoreValuesThan(value, FULLY_CHECKED_VALUES_MAX),
   };
   const payload = schema._zod.run({ value, issues: [] }, context);
@@ -73,9 +74,22 @@ function detailOf(issue: z.core.$ZodIssue, where: string, root: unknown): ErrorD
   const path = issue.path.length === 0 ? where : fieldPath(issue.path);
   if (ABSENT.has(issue.code) && isAbsent(root, issue.path))
     return { path, code: 'required', message: 'is required' };
-  const { code, message } = firstOf(issue);
-  const words = message.replace(/^Invalid input: /, '');
-  return { path, code: code === 'custom' ? 'invalid_value' : code, message: words };
+  const first = firstOf(issue);
+  const { code } = first;
+  return { path, code: code === 'custom' ? 'invalid_value' : code, message: messageOf(first) };
+}
+
+/** How many characters of a wrong value a message repeats. */
+const VALUE_SHOWN_MAX = 60;
+
+/** For a value that is none of an enumeration, the value itself and what would be right. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_value' || !issue.message.startsWith('Invalid option'))
+    return issue.message.replace(/^Invalid input: /, '');
+  const allowed = issue.values.map((word) => JSON.stringify(String(word))).join('|');
+  return typeof issue.input === 'string'
+    ? `${JSON.stringify(issue.input.slice(0, VALUE_SHOWN_MAX))} is not one of: ${allowed}`
+    : `must be one of: ${allowed}`;
 }
 
 /** If all of several forms are wrong, the problem of the first one: "Invalid input" does not help. */

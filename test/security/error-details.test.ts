@@ -57,6 +57,20 @@ describe('details of errors', () => {
     expectBounded(search as Answer, 1);
   });
 
+  test('a word that is none of an enumeration is named, in part, with those that are', () => {
+    const schema = z.object({ order: z.enum(['asc', 'desc']) });
+    const long = 'k'.repeat(1_000_000);
+    expect(() => parse(schema, { order: 'up' }, 'query')).toThrow(
+      'order: "up" is not one of: "asc"|"desc"',
+    );
+    expect(() => parse(schema, { order: 7 }, 'query')).toThrow(
+      'order: must be one of: "asc"|"desc"',
+    );
+    expect(() => parse(schema, { order: long }, 'query')).toThrow(
+      `order: "${'k'.repeat(60)}" is not one of: "asc"|"desc"`,
+    );
+  });
+
   test('a body: a megabyte of unknown keys is named in part', async () => {
     const body = Object.fromEntries(
       Array.from({ length: 2_000 }, (_none, index) => [`k${index}`.padEnd(300, 'k'), 1]),
