@@ -44,7 +44,8 @@ export const DETAILS_MAX = 100;
 const PATH_LENGTH_MAX = 500;
 const MESSAGE_LENGTH_MAX = 4_000;
 
-const cut = (text: string, lengthMax: number): string =>
+/** The text, or its first `lengthMax` characters and `…` if it is longer. */
+export const cut = (text: string, lengthMax: number): string =>
   text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
 
 export type RefusalKind =

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BillingError, DETAILS_MAX, type ErrorDetail } from '../../domain/errors.ts';
+import { BillingError, cut, DETAILS_MAX, type ErrorDetail } from '../../domain/errors.ts';
 import type { UnknownKey } from './near-misses.ts';
 
 /**
@@ -19,7 +19,7 @@ export function parse<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const context: z.core.ParseContextInternal = {
     async: false,
-    reportInput: true,
+    error: optionMessage,
     abortEarly: hasMoreValuesThan(value, FULLY_CHECKED_VALUES_MAX),
   };
   const payload = schema._zod.run({ value, issues: [] }, context);
@@ -68,28 +68,27 @@ function closest(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return forms.find((form) => depth(form) === deepest) ?? [issue];
 }
 
+/** How many characters of a wrong value a message repeats. */
+const VALUE_LENGTH_MAX = 60;
+
+/** Names the allowed values, and the text that was sent instead. Messages of a schema come first. */
+const optionMessage: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code !== 'invalid_value' || issue.values.length === 1) return undefined;
+  const allowed = z.core.util.joinValues(issue.values, '|');
+  return typeof issue.input === 'string'
+    ? `${JSON.stringify(cut(issue.input, VALUE_LENGTH_MAX))} is not one of: ${allowed}`
+    : `must be one of: ${allowed}`;
+};
+
 const ABSENT = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
 function detailOf(issue: z.core.$ZodIssue, where: string, root: unknown): ErrorDetail {
   const path = issue.path.length === 0 ? where : fieldPath(issue.path);
   if (ABSENT.has(issue.code) && isAbsent(root, issue.path))
     return { path, code: 'required', message: 'is required' };
-  const first = firstOf(issue);
-  const { code } = first;
-  return { path, code: code === 'custom' ? 'invalid_value' : code, message: messageOf(first) };
-}
-
-/** How many characters of a wrong value a message repeats. */
-const VALUE_SHOWN_MAX = 60;
-
-/** For a value that is none of an enumeration, the value itself and what would be right. */
-function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'invalid_value' || !issue.message.startsWith('Invalid option'))
-    return issue.message.replace(/^Invalid input: /, '');
-  const allowed = issue.values.map((word) => JSON.stringify(String(word))).join('|');
-  return typeof issue.input === 'string'
-    ? `${JSON.stringify(issue.input.slice(0, VALUE_SHOWN_MAX))} is not one of: ${allowed}`
-    : `must be one of: ${allowed}`;
+  const { code, message } = firstOf(issue);
+  const words = message.replace(/^Invalid input: /, '');
+  return { path, code: code === 'custom' ? 'invalid_value' : code, message: words };
 }
 
 /** If all of several forms are wrong, the problem of the first one: "Invalid input" does not help. */

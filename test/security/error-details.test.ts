@@ -57,9 +57,13 @@ describe('details of errors', () => {
     expectBounded(search as Answer, 1);
   });
 
-  test('a word that is none of an enumeration is named, in part, with those that are', () => {
+  test('the error of an enumeration names the allowed values and at most 60 characters of the value sent', () => {
     const schema = z.object({ order: z.enum(['asc', 'desc']) });
     const long = 'k'.repeat(1_000_000);
+    const lists = z.object({ kinds: z.array(z.union([z.enum(['a', 'b']), z.int()])) });
+    expect(() => parse(lists, { kinds: ['c'] }, 'query')).toThrow(
+      'kinds[0]: "c" is not one of: "a"|"b"',
+    );
     expect(() => parse(schema, { order: 'up' }, 'query')).toThrow(
       'order: "up" is not one of: "asc"|"desc"',
     );
@@ -67,7 +71,7 @@ describe('details of errors', () => {
       'order: must be one of: "asc"|"desc"',
     );
     expect(() => parse(schema, { order: long }, 'query')).toThrow(
-      `order: "${'k'.repeat(60)}" is not one of: "asc"|"desc"`,
+      `order: "${'k'.repeat(60)}…" is not one of: "asc"|"desc"`,
     );
   });
 
