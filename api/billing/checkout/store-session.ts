@@ -9,7 +9,6 @@ import type { PaymentMethod } from '../../../schemas/payment-method.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps, Gate } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { isAdapted } from '../gateways/adapted-providers.ts';
 import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import { assertReturnAddresses } from '../gateways/return-addresses.ts';
 import { createPayment } from '../payments/create-payment.ts';
@@ -131,13 +130,12 @@ interface SessionToPay extends Pick<CheckoutParams, 'success_url' | 'cancel_url'
   readonly payment_provider: CheckoutParams['payment_provider'];
 }
 
-/** 400 unless the provider is connected and this version can use it. */
+/** 400 unless payments are taken over the provider. */
 export async function assertConnected(
   tx: Transaction,
   { scope }: Caller,
   provider: CheckoutParams['payment_provider'],
 ): Promise<void> {
-  const connection = await findGatewayConnection(tx, scope, provider);
-  if (connection === null || !isAdapted(connection.provider_type))
+  if ((await findGatewayConnection(tx, scope, provider)) === null)
     throw invalidField('payment_provider', `${provider} is not connected`);
 }

@@ -1,9 +1,8 @@
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
-import { ADAPTED_PROVIDERS } from './adapted-providers.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 
 /**
- * The published connection to a provider; null if there is none. 400 if there are several: the request must name
- * one.
+ * The published connection that takes payments over a provider; null if there is none, or if there are several and the
+ * request names no provider.
  */
 export async function findGatewayConnection(
   db: Db,
@@ -12,13 +11,23 @@ export async function findGatewayConnection(
 ): Promise<{ readonly id: string; readonly provider_type: string } | null> {
   const rows = await db<{ id: string; provider_type: string }[]>`
     select id, provider_type from connections
-     where ${inScope(db, scope)} and status = 'published'
-       -- Without its key a connection to Stripe only links records.
-       and (provider_type <> 'stripe' or secret_data is not null)
-       and provider_type = any(${provider === null ? [...ADAPTED_PROVIDERS] : [provider]}::text[])
+     where ${inScope(db, scope)} and status = 'published' and takes_payments
+       and ${provider === null ? db`true` : db`provider_type = ${provider}`}
      order by created_at, id limit 2`;
   if (rows.length > 1 && provider === null) return null;
   return rows[0] ?? null;
+}
+
+/**
+ * Whether the connection takes payments, and keeps it from being deleted until the transaction ends: a payment that is
+ * stored with it is then seen by the deletion.
+ */
+export async function holdConnection(tx: Transaction, scope: Scope, id: string): Promise<boolean> {
+  const rows = await tx`
+    select id from connections
+     where ${inScope(tx, scope)} and id = ${id} and status = 'published' and takes_payments
+       for key share`;
+  return rows.length > 0;
 }
 
 /** The published connections to a provider, at most two: enough to tell whether there is exactly one. */
@@ -33,12 +42,11 @@ export function connectionsTo(
      limit 2`;
 }
 
-/** The adapted providers to which the environment has a published connection. */
+/** The providers over which the environment takes payments. */
 export async function connectedProviders(db: Db, scope: Scope): Promise<string[]> {
   const rows = await db<{ provider_type: string }[]>`
     select distinct provider_type from connections
-     where ${inScope(db, scope)} and status = 'published'
-       and provider_type = any(${[...ADAPTED_PROVIDERS]}::text[])
+     where ${inScope(db, scope)} and status = 'published' and takes_payments
      order by provider_type`;
   return rows.map(({ provider_type }) => provider_type);
 }

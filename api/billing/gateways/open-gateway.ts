@@ -14,9 +14,9 @@ import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import { insertMapping, mappingsOf } from '../../tenancy/integrations/repository.ts';
+import { isAdapted } from '../../tenancy/connections/adapted-providers.ts';
 import { assertTestGateway } from '../../tenancy/connections/test-gateway.ts';
 import { SECRET_COLUMN } from '../../tenancy/connections/repository.ts';
-import { isAdapted } from './adapted-providers.ts';
 import { findSealedConnection, type SealedConnection } from './connection-repository.ts';
 
 /** The gateway of a connection. */

@@ -10,8 +10,7 @@ import type {
 import { getCustomer, lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { isAdapted } from '../gateways/adapted-providers.ts';
-import { gatewayUnavailable, openGateway, payerAt } from '../gateways/open-gateway.ts';
+import { findGateway, gatewayUnavailable, openGateway, payerAt } from '../gateways/open-gateway.ts';
 import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import {
   changePaymentMethodRow,
@@ -43,7 +42,7 @@ export async function describeMethod(
   await getCustomer(deps.pool, scope, customerId);
   assertNoCardNumber(body.gateway_method_id, 'gateway_method_id');
   const found = await findGatewayConnection(deps.pool, scope, body.payment_gateway ?? null);
-  if (found === null || !isAdapted(found.provider_type))
+  if (found === null)
     throw invalidField(gatewayField, 'is not connected, or several gateways are: name one');
   const { gateway } = await openGateway(deps, scope, found.id);
   try {
@@ -140,11 +139,9 @@ export async function deletePaymentMethod(
 
 /** A method of a connection that is gone has no gateway to tell. */
 async function forget(deps: BillingDeps, scope: Scope, method: PaymentMethod): Promise<void> {
-  const connection = await findGatewayConnection(deps.pool, scope, method.payment_gateway);
-  if (connection?.id !== method.connection_id) return;
-  const { gateway } = await openGateway(deps, scope, method.connection_id);
   try {
-    await gateway.forgetMethod(method.gateway_method_id);
+    const open = await findGateway(deps, scope, method.connection_id);
+    await open?.gateway.forgetMethod(method.gateway_method_id);
   } catch (error) {
     throw error instanceof GatewayUnavailable ? gatewayUnavailable() : error;
   }

@@ -8,11 +8,12 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { assertPurchaseOpen } from '../computing/complete-purchase.ts';
 import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
-import { findSealedConnection } from '../gateways/connection-repository.ts';
+import { findSealedConnection, holdConnection } from '../gateways/connection-repository.ts';
 import { findGateway, gatewayUnavailable } from '../gateways/open-gateway.ts';
 import { GatewayUnavailable } from '../../../platform/gateways/gateway.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
 import { reserveAttempt, syncPayment } from './dispatch-payment.ts';
+import { findGatewayToken } from './reconcile-repository.ts';
 import { attemptsOf, getPayment, updatePayment } from '../records/payment-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
 import { endCheckout } from './end-checkout.ts';
@@ -140,6 +141,8 @@ export async function processPayment(
     );
   if (payment.payment_status !== 'INITIATED' || (await attemptsOf(tx, caller.scope, id)).length > 0)
     throw inProgress();
+  if (!(await holdConnection(tx, caller.scope, payment.connection_id)))
+    throw invalidOperation('The gateway of the payment is not connected.', 'payment_gateway');
   await reserveAttempt(tx, deps, caller, payment);
   return payment;
 }
@@ -153,8 +156,8 @@ function inProgress(): BillingError {
 
 /**
  * Cancels a payment at its gateway before it is deleted. If the customer has paid in the meantime, the
- * payment settles instead (money 8.3.7). 503 if the gateway does not answer. A gateway whose connection is gone
- * cannot be asked: the payment is closed here only.
+ * payment settles instead (money 8.3.7). 503 if the gateway does not answer, also to the question whether a
+ * charge arrived there. A gateway whose connection is gone cannot be asked: the payment is closed here only.
  */
 export async function cancelAtGateway(
   deps: BillingDeps,
@@ -162,18 +165,24 @@ export async function cancelAtGateway(
   id: string,
 ): Promise<void> {
   const payment = await getPayment(deps.pool, caller.scope, id);
-  const isOpen = payment.payment_status === 'INITIATED' || payment.payment_status === 'PENDING';
-  if (!isOpen || payment.connection_id === null) return;
-  await syncPayment(deps, caller, id);
-  const { gateway_payment_id } = await getPayment(deps.pool, caller.scope, id);
-  if (gateway_payment_id === null) return;
+  if (!isOpen(payment.payment_status) || payment.connection_id === null) return;
   const { connection_id } = payment;
+  const { gateway_payment_id, payment_status } = await syncPayment(deps, caller, id);
+  const isRecordedOnly =
+    gateway_payment_id === null &&
+    (!isOpen(payment_status) || (await findGatewayToken(deps.pool, caller.scope, id)) === null);
+  if (isRecordedOnly) return;
   const open = await answered(() => findGateway(deps, caller.scope, connection_id));
   if (open === null) return;
+  // The charge may have arrived: an answer would have told its id, or ended the payment.
+  if (gateway_payment_id === null) throw gatewayUnavailable();
   const state = await answered(() => open.gateway.cancelPayment(gateway_payment_id));
   if (state.state !== 'succeeded') return;
   await deps.pool.begin((tx) => applyGatewayPayment(tx, deps, caller, open, id, state));
 }
+
+const isOpen = (status: PaymentRecord['payment_status']): boolean =>
+  status === 'INITIATED' || status === 'PENDING';
 
 async function answered<Answer>(request: () => Promise<Answer>): Promise<Answer> {
   try {

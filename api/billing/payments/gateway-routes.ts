@@ -3,7 +3,7 @@ import { invalidField, invalidOperation, notFound } from '../../../domain/errors
 import { TEST_OUTCOMES } from '../../../platform/gateways/test-gateway.ts';
 import { Payment } from '../../../schemas/payment.ts';
 import { id, IdParams, Message } from '../../../schemas/primitives.ts';
-import { isAdapted } from '../gateways/adapted-providers.ts';
+import { isAdapted } from '../../tenancy/connections/adapted-providers.ts';
 import { openGateway } from '../gateways/open-gateway.ts';
 import { connectionsTo } from '../gateways/connection-repository.ts';
 import { route } from '../../conventions/route.ts';

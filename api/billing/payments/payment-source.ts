@@ -4,8 +4,7 @@ import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { CreatePaymentBody, PaymentRecord } from '../../../schemas/payment.ts';
 import type { PaymentMethod } from '../../../schemas/payment-method.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { isAdapted } from '../gateways/adapted-providers.ts';
-import { findGatewayConnection } from '../gateways/connection-repository.ts';
+import { findGatewayConnection, holdConnection } from '../gateways/connection-repository.ts';
 import { findPaymentMethod, findUsableMethod } from '../records/payment-method-repository.ts';
 
 /** Methods by which this product collects the money. */
@@ -30,12 +29,12 @@ export async function sourceOf(
   const payment_gateway = body.payment_gateway ?? null;
   if (!isCollected(type)) return { connection_id: null, payment_gateway };
   const saved = await savedMethodOf(tx, scope, body, customerId);
-  if (saved !== null) {
+  if (saved !== null && (await holdConnection(tx, scope, saved.connection_id))) {
     const { connection_id, id: payment_method_id } = saved;
     return { connection_id, payment_gateway: saved.payment_gateway, payment_method_id };
   }
   const found = await findGatewayConnection(tx, scope, payment_gateway);
-  if (found !== null && isAdapted(found.provider_type)) {
+  if (found !== null && (await holdConnection(tx, scope, found.id))) {
     if (type !== 'PAYMENT_LINK' && !body.payment_method_id)
       throw invalidField('payment_method_id', 'is required: the customer has no default method');
     if (found.provider_type === 'stripe' && type === 'PAYMENT_LINK' && !body.success_url)

@@ -11,7 +11,6 @@ import type {
 import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { isAdapted } from '../gateways/adapted-providers.ts';
 import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import { storeSession } from '../checkout/store-session.ts';
 import { paymentAnswer } from '../payments/answers.ts';
@@ -137,7 +136,7 @@ async function checkoutOf(
   >,
 ): Promise<CheckoutParams> {
   const found = await findGatewayConnection(db, scope, payment_provider ?? null);
-  if (found === null || !isAdapted(found.provider_type))
+  if (found === null)
     throw invalidField('payment_provider', 'is not connected, or several are: name one');
   const { success_url, failure_url, cancel_url } = addresses;
   const named = { success_url, failure_url, cancel_url };

@@ -72,7 +72,8 @@ export async function findUsableMethod(
      where ${inScope(db, scope)} and customer_id = ${customerId} and status = 'published'
        and ${named === null ? db`is_default` : db`(id = ${named} or gateway_method_id = ${named})`}
        and exists (select from connections c
-                    where c.id = payment_methods.connection_id and c.status = 'published')
+                    where c.id = payment_methods.connection_id and c.status = 'published'
+                      and c.takes_payments)
      order by (id = ${named ?? ''}) desc, created_at limit 1`;
   return row ?? null;
 }

@@ -8,6 +8,7 @@ import type {
 } from '../../../schemas/connection.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
+import { isAdapted } from './adapted-providers.ts';
 import { assertTestGateway } from './test-gateway.ts';
 import {
   archiveExportsOf,
@@ -37,6 +38,7 @@ export async function createConnection(
     name: body.name,
     provider_type: body.provider_type,
     secret_data: sealed(deps.secretBox, caller, body.encrypted_secret_data),
+    takes_payments: takesPayments(body.provider_type, body.encrypted_secret_data),
     gateway_account_id: body.gateway_account_id ?? null,
     sync_config: mergeSyncConfig(SYNC_NOTHING, body.sync_config ?? undefined),
     metadata: body.metadata ?? {},
@@ -55,7 +57,12 @@ export async function updateConnection(
   refuseForeignStorage(connection.provider_type, sync_config);
   return await updateConnectionRow(tx, caller.scope, id, {
     ...sent(rest),
-    ...(secrets === undefined ? {} : { secret_data: sealed(deps.secretBox, caller, secrets) }),
+    ...(secrets === undefined
+      ? {}
+      : {
+          secret_data: sealed(deps.secretBox, caller, secrets),
+          takes_payments: takesPayments(connection.provider_type, secrets),
+        }),
     sync_config: mergeSyncConfig(connection.sync_config, sync_config),
     ...changed(deps, caller),
   });
@@ -86,6 +93,13 @@ function refuseForeignStorage(
 ): void {
   if (provider !== 's3' && sync_config?.s3 != null)
     throw invalidField('sync_config.s3', `a connection to ${provider} exports nothing`);
+}
+
+/** Without its secret key a connection to Stripe only links records (money 19.6). */
+function takesPayments(provider: Connection['provider_type'], secrets: Secrets): boolean {
+  if (provider !== 'stripe') return isAdapted(provider);
+  const key = secrets?.['secret_key'];
+  return typeof key === 'string' && key !== '';
 }
 
 function sealed(secretBox: SecretBox, { scope }: Caller, secrets: Secrets): string | null {

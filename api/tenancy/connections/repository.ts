@@ -9,7 +9,10 @@ import type { Page, Search } from '../../../schemas/search.ts';
 export const SECRET_COLUMN = 'connections.secret_data';
 
 /** A connection as stored. The encrypted credentials are written here and never read for answers. */
-export type ConnectionRow = Connection & { readonly secret_data: string | null };
+export type ConnectionRow = Connection & {
+  readonly secret_data: string | null;
+  readonly takes_payments: boolean;
+};
 
 const connections = tableOf<Connection, ConnectionRow>({
   name: 'connections',
