@@ -15,6 +15,8 @@ export interface StripeServer {
   readonly objects: ReadonlyMap<string, Fields>;
   /** Answers to charges and refunds that are lost after the request has had its effect. */
   loseAnswers: number;
+  /** Awaited before a request is answered: what happens elsewhere meanwhile. */
+  meanwhile: (verb: string, path: string) => Promise<void>;
   /** The customer pays on the page. */
   payPage(id: string): Fields;
   /** The customer confirms at their bank. */
@@ -50,7 +52,7 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
   const objects = new Map<string, Fields>();
   const requests: StripeRequest[] = [];
   const answers = new Map<string, { body: string; status: number; of: string }>();
-  const state = { loseAnswers: 0 };
+  const state = { loseAnswers: 0, meanwhile: async (_verb: string, _path: string) => {} };
   const id = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`;
   const keep = (object: Fields): Fields => {
     objects.set(object['id'], object);
@@ -214,9 +216,10 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
   }
 
   const server = createServer((request, response) => {
-    void read(request).then((text) => {
+    void read(request).then(async (text) => {
       const url = new URL(request.url!, 'http://stripe.test');
       const verb = request.method!;
+      await state.meanwhile(verb, url.pathname);
       const body = Object.fromEntries(
         verb === 'GET' ? url.searchParams : new URLSearchParams(text),
       );
@@ -267,6 +270,12 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
     },
     set loseAnswers(count) {
       state.loseAnswers = count;
+    },
+    get meanwhile() {
+      return state.meanwhile;
+    },
+    set meanwhile(work) {
+      state.meanwhile = work;
     },
     payPage(sessionId) {
       const page = get(sessionId);

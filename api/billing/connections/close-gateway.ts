@@ -23,21 +23,25 @@ const PER_REQUEST = 500;
  * Ends what is open at the gateway of a connection, because nothing can be asked there once the credentials are deleted
  * (money 11.16): pages are closed, money that has arrived is booked, and refunds are read. What cannot be ended now
  * does not keep the connection: sessions then expire without the gateway. 409 if more are open than one request ends;
- * the next request goes on.
+ * the next request goes on. Returns whether a payment has been tried; all count as tried once the gateway is silent.
  */
 export async function closeGateway(
   deps: BillingDeps,
   caller: Caller,
   connectionId: string,
   perRequest = PER_REQUEST,
-): Promise<void> {
+): Promise<(paymentId: string) => boolean> {
   const { pool } = deps;
   const { scope } = caller;
   const inTime = (paymentId: string) => inCustomersTime(pool, deps, scope, [paymentId]);
-  await inPages(
+  const tried = new Set<string>();
+  const isSilent = await inPages(
     deps,
     (page) => openPaymentsOf(pool, scope, connectionId, page),
-    async (payment) => closePayment(await inTime(payment.id), caller, payment),
+    async (payment) => {
+      tried.add(payment.id);
+      await closePayment(await inTime(payment.id), caller, payment);
+    },
     perRequest,
   );
   await inPages(
@@ -46,18 +50,20 @@ export async function closeGateway(
     async ({ id, payment_id }) => void (await dispatchRefund(await inTime(payment_id), caller, id)),
     perRequest,
   );
+  return (paymentId) => isSilent || tried.has(paymentId);
 }
 
 /**
- * Works on each record of the pages, until the gateway does not answer. 409 if there are more than `most` records; the
- * rest is tried all the same if no record could be ended, because a repeated request would end none either.
+ * Works on each record of the pages, until the gateway does not answer. Returns whether it is silent. 409 if there are
+ * more than `most` records; the rest is tried all the same if no record could be ended, because a repeated request would
+ * end none either.
  */
 async function inPages<Row extends { readonly id: string }>(
   deps: BillingDeps,
   find: (page: WorkPage) => Promise<Row[]>,
   work: (row: Row) => Promise<void>,
   most: number,
-): Promise<void> {
+): Promise<boolean> {
   const limit = Math.min(PAGE, most);
   let after = '';
   let [tried, done] = [0, 0];
@@ -71,16 +77,17 @@ async function inPages<Row extends { readonly id: string }>(
         done += 1;
       } catch (error) {
         deps.log.warn({ err: error, id: row.id }, 'not ended at its gateway');
-        if (isGatewaySilent(error)) return;
+        if (isGatewaySilent(error)) return true;
       }
     }
     tried += rows.length;
     after = rows.at(-1)?.id ?? after;
-    if (rows.length < limit) return;
+    if (rows.length < limit) return false;
   }
 }
 
-const moreIsOpen = (): BillingError =>
+/** 409: pages stay open. */
+export const moreIsOpen = (): BillingError =>
   new BillingError(
     'conflict',
     'payments_open',

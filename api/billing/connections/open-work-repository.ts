@@ -13,7 +13,10 @@ export interface OpenPayment {
   readonly session_id: string | null;
 }
 
-/** A page of the payments that are open at the gateway of a connection, by id. */
+/**
+ * A page of the payments that may be open at the gateway of a connection, by id. A payment that was only recorded never
+ * reached it.
+ */
 export async function openPaymentsOf(
   db: Db,
   scope: Scope,
@@ -29,6 +32,9 @@ export async function openPaymentsOf(
      where ${inScope(db, scope, 'p')} and p.connection_id = ${connectionId}
        and p.status = 'published' and p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
        and p.id > ${after}
+       and (s.id is not null
+            or exists (select from payment_attempts a
+                        where a.payment_id = p.id and a.gateway_idempotency_token is not null))
      order by p.id limit ${limit}`;
 }
 

@@ -1,16 +1,6 @@
 import { IdParams } from '../../../schemas/primitives.ts';
 import { route } from '../../conventions/route.ts';
-import type { Caller } from '../../conventions/record.ts';
-import type { BillingDeps } from '../../deps.ts';
-import { deleteConnection } from '../../tenancy/connections/change-connection.ts';
-import { getConnection } from '../../tenancy/connections/repository.ts';
-import { closeGateway } from './close-gateway.ts';
-
-async function endConnection(deps: BillingDeps, caller: Caller, id: string): Promise<void> {
-  await getConnection(deps.pool, caller.scope, id);
-  await closeGateway(deps, caller, id);
-  await deps.pool.begin((tx) => deleteConnection(tx, deps, caller, id));
-}
+import { endConnection } from './end-connection.ts';
 
 export const connectionEndRoutes = [
   route({
