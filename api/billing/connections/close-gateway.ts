@@ -55,8 +55,8 @@ export async function closeGateway(
 
 /**
  * Works on each record of the pages, until the gateway does not answer. Returns whether it is silent. 409 if there are
- * more than `most` records; the rest is tried all the same if no record could be ended, because a repeated request would
- * end none either.
+ * more than `most` records; the rest is tried all the same if no record could be ended, because a repeated request
+ * would end none either.
  */
 async function inPages<Row extends { readonly id: string }>(
   deps: BillingDeps,
