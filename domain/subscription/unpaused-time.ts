@@ -20,18 +20,22 @@ const UNMOVED: UnpausedTime = { of: (at) => at, back: (at) => at };
 /**
  * A pause of the anniversary cycle moves the anchor, and the boundaries after it are counted on from the one that it
  * moved; on a calendar, the periods that are paused from their start to their end do not count. Pauses are in order of
- * time.
+ * time. `until`: what moves boundaries from then on is not known yet; null: all is.
  */
 export function unpausedTime(
   subscription: ScheduledSubscription,
   pauses: readonly PausedTime[],
+  until: Instant | null = null,
 ): UnpausedTime {
-  const ended = pauses.flatMap(({ start, end }) => (end === null ? [] : [{ start, end }]));
+  const isKnown = (start: Instant) => until === null || epochMs(start) < epochMs(until);
+  const ended = pauses.flatMap(({ start, end }) =>
+    end !== null && isKnown(start) ? [{ start, end }] : [],
+  );
   if (ended.length === 0) return UNMOVED;
   const delays =
     subscription.billing_cycle === 'calendar'
       ? calendarDelays(subscription, ended)
-      : anchorDelays(subscription, ended);
+      : anchorDelays(subscription, pauses).filter(({ began }) => isKnown(isoText(began)));
   if (delays.length === 0) return UNMOVED;
   const grids = gridsOf(subscription, delays);
   const all = delays.map((delay, index) => ({
@@ -118,7 +122,8 @@ function gridsOf(subscription: ScheduledSubscription, delays: readonly Delay[]):
   return [first, ...delays.map(({ anchor }) => cellGrid(subscription, anchor))];
 }
 
-function anchorDelays(subscription: ScheduledSubscription, pauses: readonly Period[]): Delay[] {
+function anchorDelays(subscription: ScheduledSubscription, all: readonly PausedTime[]): Delay[] {
+  const pauses = all.flatMap(({ start, end }) => (end === null ? [] : [{ start, end }]));
   const restarts = subscription.earlier_plans.filter((plan) => plan.restarts);
   const moves = [
     ...restarts.map((move) => ({ ...move, isRestart: true })),

@@ -36,9 +36,14 @@ export function rateSubjects(
     const all = own.flatMap((subject) => subject.charges);
     const charges = scope === 'whole' ? all : withoutCommitments(all);
     const byPeriod = groupBy(charges, ({ period }) => period.start);
-    return [...byPeriod.values()].flatMap((invoiced) =>
-      discounted(subscription, rateCharges(context, invoiced, answers), coupons),
-    );
+    return [...byPeriod.values()].flatMap((invoiced) => {
+      const closes_at = invoiced[0]!.period.end;
+      return discounted(
+        subscription,
+        rateCharges({ ...context, closes_at }, invoiced, answers),
+        coupons,
+      );
+    });
   });
   return groupBy(rated, ({ line }) => subjectOf.get(line.id)!);
 }

@@ -155,6 +155,7 @@ async function usedInTerm(db: Db, subscription: SubscriptionRow, start: string):
     commitment: decimal(subscription.commitment_amount),
     pauses: (await pausedTimes(db, subscription, [subscription.id])).get(subscription.id) ?? [],
     ends_at: endOf(subscription),
+    closes_at: null,
     ledger: subscriptionLedger(stored),
     period: { start, end: start },
     proration_behavior: 'none',

@@ -153,7 +153,11 @@ function ratedPart(
     (entry) => entry.invoice_id !== target.invoice?.id && entry.invoice_id !== target.replaces,
   );
   const until = target.period.end > at ? at : null;
-  const time = { pauses: pausesOf(target, sources), ends_at: endKnownTo(target) };
+  const time = {
+    pauses: pausesOf(target, sources),
+    ends_at: endKnownTo(target),
+    closes_at: target.period.end,
+  };
   const context = { ...target, ...time, earlier, until };
   const rated = rateCharges(context, charges, usage?.answers ?? new Map());
   const shown =

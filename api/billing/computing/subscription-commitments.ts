@@ -126,7 +126,7 @@ function scopeOf(
     terms,
     earlier,
     pauses,
-    ends_at,
+    ...time
   }: TermTime & {
     readonly terms: SubscriptionCommitmentTerms;
     readonly earlier: readonly CommittedUsage[];
@@ -142,7 +142,7 @@ function scopeOf(
   const position = positionInTerm(subscription, {
     duration,
     commitment: terms.amount,
-    ...{ pauses, ends_at },
+    ...{ pauses, ...time },
     ledger: subscriptionLedger(earlier),
     period,
     proration_behavior,

@@ -65,6 +65,7 @@ function termLedger(earlier: readonly CommittedUsage[], name: string): TermLedge
       positionInTerm(subscription, {
         pauses: time.pauses,
         ends_at: time.ends_at,
+        closes_at: time.closes_at,
         duration: line.commitment_duration,
         commitment,
         ledger: [...known.values()],
@@ -84,6 +85,8 @@ export interface TermTime {
   readonly pauses: readonly PausedTime[];
   /** The end of the subscription, as it was known when the period was closed; null without one. */
   readonly ends_at: string | null;
+  /** The end of the billing period: pauses that begin with it or later do not count in it. Null: all count. */
+  readonly closes_at: string | null;
 }
 
 /**
@@ -95,9 +98,9 @@ export function positionInTerm(
   input: Omit<Parameters<typeof termPosition>[0], 'term' | 'ends_at'> &
     TermTime & { readonly duration: BilledLine['commitment_duration'] },
 ): TermPosition {
-  const { duration, pauses, ends_at, ...rest } = input;
+  const { duration, pauses, ends_at, closes_at, ...rest } = input;
   const unit = duration as Parameters<typeof termAt>[1];
-  const time = unpausedTime(subscription, pauses);
+  const time = unpausedTime(subscription, pauses, closes_at);
   const period = { start: time.of(rest.period.start), end: time.of(rest.period.end) };
   const position = termPosition({
     ...rest,

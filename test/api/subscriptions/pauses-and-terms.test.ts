@@ -142,6 +142,53 @@ describe('a term that is longer than a period has as many periods as without pau
   });
 });
 
+describe('a pause that begins with the end of a period counts from its resumption on (billing 6.4)', () => {
+  /** 90.00 a quarter of 90 days; the subscription ends after 75 of them. */
+  async function upTo75Days() {
+    const { subscription, use } = await sold({ amount: '1' }, () => ({
+      ...{ end_date: day('2026-03-17'), proration_behavior: 'create_prorations' },
+      ...{ commitment_amount: '90', commitment_duration: 'QUARTERLY', overage_factor: '2' },
+    }));
+    await use('2026-01-05', '100');
+    await use('2026-02-20', '10');
+    return subscription;
+  }
+  const JANUARY = ['Calls 75 75 01-01..02-01', 'Calls (Overage) 25 50 01-01..02-01'];
+
+  test.each([
+    ['at its own time', { pause_end: day('2026-02-11') }],
+    ['by hand', {}],
+  ])('the period before it has the share of 75 days, if the pause ends %s', async (_, end) => {
+    const subscription = await upTo75Days();
+    await post(subscription, 'pause', { pause_mode: 'period_end', ...end });
+    await at('2026-02-01');
+    expect(await cycles(subscription)).toEqual([JANUARY]);
+    world.api.clock.set('2026-02-01T02:00:00.000Z');
+    await world.finalize();
+    expect(await cycles(subscription)).toEqual([JANUARY]);
+  });
+
+  test('the pause does not change it when it is computed again, and the later periods know the pause', async () => {
+    const subscription = await upTo75Days();
+    await post(subscription, 'pause', { pause_mode: 'period_end', pause_end: day('2026-02-11') });
+    await at('2026-02-01');
+    world.api.clock.set('2026-02-01T02:00:00.000Z');
+    await world.finalize();
+    await at('2026-02-11');
+    const search = { subscription_id: subscription.id, invoice_status: ['FINALIZED'] };
+    const { items } = await world.api.postOk('/v1/invoices/search', search);
+    const january = items.find((one: any) => one.billing_reason === 'SUBSCRIPTION_CYCLE');
+    await world.api.postOk(`/v1/invoices/${january.id}/recalculate`);
+    expect(await cycles(subscription)).toEqual([JANUARY, JANUARY]);
+    await at('2026-03-11');
+    // 65.00 of 90.00 for the quarter: all of it was used before.
+    expect((await cycles(subscription)).at(-1)).toEqual([
+      'Calls 0 0 02-11..03-11',
+      'Calls (Overage) 10 20 02-11..03-11',
+    ]);
+  });
+});
+
 describe('usage before and after a pause is that of one period (billing 3.3, 12.3)', () => {
   test('tiers go on after it', async () => {
     const { subscription, use } = await sold({

@@ -241,10 +241,13 @@ export class Account {
     };
     const drafts = this.periods.slice(0, count).flatMap(({ closed: drafted }, index): Draft[] => {
       const known = this.#asKnownAt(drafted);
-      const [period, next] = known.periods.slice(index, index + 2);
+      const next = known.periods[index + 1];
       const advances = next === undefined || next.restarts ? [] : known.#fees.advanceRows(next);
-      if (period!.cutBy !== null) return [known.#closing(period!, 'PRORATION', drafted, [])];
-      const cycle = known.#closing(period!, 'SUBSCRIPTION_CYCLE', drafted, advances);
+      // Where a pause begins with the end of the period, its own end is not known yet (billing 6.4, 12.4).
+      const closing = this.#asKnownAt(drafted, drafted - 1);
+      const period = closing.periods[index]!;
+      if (period.cutBy !== null) return [closing.#closing(period, 'PRORATION', drafted, [])];
+      const cycle = closing.#closing(period, 'SUBSCRIPTION_CYCLE', drafted, advances);
       if (next?.restarts !== true) return [cycle];
       const { start } = next;
       // Lines may have changed in the pause.
@@ -294,13 +297,16 @@ export class Account {
     return this.#fees.returned(fees, unused, Math.max(at, asked), prorated, bills);
   }
 
-  /** The account without pauses, changes, ends of addons and cancellations of which an instant does not know. */
-  #asKnownAt(instant: number): Account {
+  /**
+   * The account without pauses, changes, ends of addons and cancellations of which an instant does not know. `paused`:
+   * pauses that begin after it are not known.
+   */
+  #asKnownAt(instant: number, paused = instant): Account {
     const { pauses, moves, changes, edits, cancelled } = this.#sold;
     const addons = this.#sold.addons.map((addon) =>
       addon.detached !== null && addon.detached.at > instant ? { ...addon, detached: null } : addon,
     );
-    const begun = pauses.filter(({ start }) => start <= instant);
+    const begun = pauses.filter(({ start }) => start <= paused);
     const moved = moves.filter(({ at }) => at <= Math.max(instant, this.#lines.life.start));
     const changed = changes.filter(({ at }) => at <= instant);
     const edited = edits.filter(({ asked }) => asked <= instant);
