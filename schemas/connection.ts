@@ -61,15 +61,32 @@ export const SyncConfig = z
   .meta({ id: 'SyncConfig' });
 export type SyncConfig = z.infer<typeof SyncConfig>;
 
+/** Secrets that the product itself reads. They are text: a number or a truth value is none of them. */
+const SECRETS_READ: ReadonlySet<string> = new Set([
+  'aws_access_key_id',
+  'aws_secret_access_key',
+  'aws_session_token',
+  'secret_key',
+  'webhook_secret',
+]);
+
 /**
  * Keys, account numbers and similar values, named as the provider names them. Stored encrypted, never
  * returned.
  */
 export const SecretData = pairs(
-  z.union([text(20_000), z.boolean(), z.number()]),
+  z.union([
+    text(20_000).refine((value) => value.trim() !== '', 'is required'),
+    z.boolean(),
+    z.number(),
+  ]),
   50,
   text(100).min(1),
-);
+).superRefine((secrets, context) => {
+  for (const [key, value] of Object.entries(secrets))
+    if (SECRETS_READ.has(key) && typeof value !== 'string')
+      context.addIssue({ code: 'custom', path: [key], message: 'expected text' });
+});
 
 export const CreateConnectionBody = z.object({
   name: name(),

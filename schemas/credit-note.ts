@@ -6,6 +6,7 @@ import {
   id,
   instant,
   optionalMetadata,
+  optionalName,
   optionalText,
   positiveDecimal,
   recordFields,
@@ -104,7 +105,7 @@ export const CreateCreditNoteBody = z
           /** A row of the invoice, or `tax`. */
           invoice_line_item_id: id,
           amount: positiveDecimal,
-          display_name: optionalText(),
+          display_name: optionalName(),
           metadata: optionalMetadata,
         }),
       )

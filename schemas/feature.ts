@@ -7,6 +7,7 @@ import {
   optionalId,
   optionalLookupKey,
   optionalMetadata,
+  optionalName,
   optionalText,
   positiveDecimal,
   recordFields,
@@ -33,8 +34,8 @@ export type AlertSettingsBody = z.output<typeof AlertSettingsBody>;
 const writable = {
   description: optionalText(5000),
   group_id: optionalId,
-  unit_singular: optionalText(50),
-  unit_plural: optionalText(50),
+  unit_singular: optionalName(50),
+  unit_plural: optionalName(50),
   reporting_unit: ReportingUnitBody.nullish(),
   alert_settings: AlertSettingsBody.nullish(),
   metadata: optionalMetadata,

@@ -8,6 +8,7 @@ import {
   nonNegativeDecimal,
   optionalId,
   optionalMetadata,
+  optionalName,
   optionalOneOf,
   optionalText,
   text,
@@ -39,7 +40,7 @@ const address = text(2000)
  * Discounts and prepaid credits of the row are computed.
  */
 const rowFields = {
-  display_name: optionalText(),
+  display_name: optionalName(),
   amount: decimal,
   quantity: nonNegativeDecimal,
   price_type: optionalOneOf(['USAGE', 'FIXED']),
@@ -49,8 +50,8 @@ const rowFields = {
   price_unit: optionalText(20),
   price_unit_amount: decimal.nullish(),
   meter_id: optionalId,
-  meter_display_name: optionalText(),
-  plan_display_name: optionalText(),
+  meter_display_name: optionalName(),
+  plan_display_name: optionalName(),
   period_start: time.nullish(),
   period_end: time.nullish(),
   metadata: optionalMetadata,
@@ -149,7 +150,7 @@ const RowAddition = z.object({
 const RowUpdate = z.object({
   action: z.literal('update'),
   id,
-  display_name: optionalText(),
+  display_name: optionalName(),
   amount: decimal.nullish(),
   quantity: nonNegativeDecimal.nullish(),
   period_start: time.nullish(),

@@ -4,6 +4,7 @@ import {
   id,
   instant,
   name,
+  optionalName,
   optionalOneOf,
   optionalText,
   positiveDecimal,
@@ -27,7 +28,7 @@ export const MeterFilter = z
  * The name of a property. Analytics write `properties.x` for a property; a meter would never find that name.
  */
 const propertyName = () =>
-  optionalText().superRefine((name, context) => {
+  optionalName().superRefine((name, context) => {
     const bare = /^properties\.(.+)$/s.exec(name ?? '')?.[1];
     if (bare !== undefined)
       context.addIssue({

@@ -153,7 +153,11 @@ export const email = text().refine(isEmail, 'must be an e-mail address').meta({ 
 const cleared = (value: string | null | undefined): string | null | undefined =>
   value === '' ? null : value;
 
-export const optionalText = (lengthMax = 255) => text(lengthMax).nullish().transform(cleared);
+/** Text that is stored as it was written; text of only spaces is empty (api 37). */
+export const optionalText = (lengthMax = 255) =>
+  text(lengthMax)
+    .nullish()
+    .transform((value) => (value?.trim() === '' ? null : value));
 /** An optional name: surrounding space is removed; a name of only spaces clears it. */
 export const optionalName = (lengthMax = 255) =>
   z.string().trim().max(lengthMax, { abort: true }).nullish().transform(cleared);

@@ -186,6 +186,15 @@ describe('connections', () => {
     ['provider_type', { provider_type: undefined }],
     ['encrypted_secret_data', { encrypted_secret_data: 'text' }],
     ['encrypted_secret_data.a', { encrypted_secret_data: { a: { b: 1 } } }],
+    ['encrypted_secret_data.a', { encrypted_secret_data: { a: ' ' } }],
+    ...['', ' ', 0, true].flatMap((value) =>
+      ['aws_access_key_id', 'aws_secret_access_key', 'secret_key', 'webhook_secret'].map(
+        (key): [string, object] => [
+          `encrypted_secret_data.${key}`,
+          { encrypted_secret_data: { [key]: value } },
+        ],
+      ),
+    ),
     ['sync_config.customer.inbound', { sync_config: { customer: { inbound: 'yes' } } }],
     ['sync_config.s3', { sync_config: { s3: { bucket: 'b' } } }],
     ['sync_config.aws_marketplace', { sync_config: { aws_marketplace: { region: 'eu' } } }],
@@ -201,6 +210,21 @@ describe('connections', () => {
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
     expect(JSON.stringify(answer.body)).not.toContain(CANARY);
   });
+
+  test('400: an update to an empty key; what was stored stays', async () => {
+    const { body } = await create();
+    const answer = await caller.put(`/v1/connections/${body.id}`, {
+      encrypted_secret_data: { secret_key: ' ' },
+    });
+    expect([answer.status, answer.body.details[0].path]).toEqual([
+      400,
+      'encrypted_secret_data.secret_key',
+    ]);
+    expect(await connectionSecrets(api.pool, api.deps, caller.scope, body.id)).toEqual({
+      secret_key: CANARY,
+    });
+  });
+
   test('400: a limit above 1000', async () => {
     expect((await caller.get('/v1/connections?limit=1001')).status).toBe(400);
   });
