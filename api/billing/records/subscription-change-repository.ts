@@ -1,4 +1,3 @@
-import { TAX_LINE } from '../../../domain/invoicing/credit-notes.ts';
 import type { BilledRow } from '../../../domain/pricing/credit.ts';
 import type { ChangeRow } from '../../../domain/pricing/edited-charges.ts';
 import {
@@ -116,6 +115,13 @@ const rowsOfService = (db: Db, of: SettledService): Fragment => db`
       and l.status = 'published' and l.period_start >= ${of.from}) l
   join invoices i on i.id = l.invoice_id`;
 
+/** SQL: the exclusive tax that the invoice `i` charges on an amount of one of its rows, in the currency of the row. */
+const taxOn = (db: Db, amount: Fragment): Fragment => db`
+  case when i.subtotal - i.total_discount <= 0 then 0
+       else coalesce((i.tax_summary ->> 'exclusive_tax')::numeric, 0) * ${amount}
+            / (i.subtotal - i.total_discount) / l.factor
+   end`;
+
 /**
  * SQL: rows of invoices, each with its share of the exclusive tax of its invoice. Invoices of changes are left out: the
  * changes say what they charge. The invoice of a period that begins with a resumption has the same reason and stays in.
@@ -125,11 +131,7 @@ const invoicedRows = (db: Db, of: SettledService): Fragment => db`
          coalesce((l.custom_currency ->> 'amount')::numeric, l.amount)::text as amount,
          (l.line_item_discount / l.factor)::text as line_item_discount,
          (l.invoice_level_discount / l.factor)::text as invoice_level_discount, i.invoice_status,
-         case when i.subtotal - i.total_discount <= 0 then '0'
-              else (coalesce((i.tax_summary ->> 'exclusive_tax')::numeric, 0)
-                    * (l.amount - l.line_item_discount - l.invoice_level_discount)
-                    / (i.subtotal - i.total_discount) / l.factor)::text
-         end as tax,
+         (${taxOn(db, db`(l.amount - l.line_item_discount - l.invoice_level_discount)`)})::text as tax,
          i.customer_id
     from ${rowsOfService(db, of)}
    where coalesce(i.billing_reason, '') <> 'SUBSCRIPTION_UPDATE' or i.invoice_type = 'SUBSCRIPTION'`;
@@ -147,16 +149,13 @@ const changedRows = (db: Db, of: SettledService): Fragment => db`
      and r ->> 'line_item_id' = any(${of.line_item_ids as string[]}::text[])
      and (r ->> 'period_start')::timestamptz >= ${of.from}`;
 
-/** SQL: invoice rows that final credit notes credit, each with its share of the tax that its note credits. */
+/**
+ * SQL: invoice rows that final credit notes credit, each with the tax on what is credited. A note decides about this
+ * tax, whether it returns it or not.
+ */
 const creditedRows = (db: Db, of: SettledService): Fragment => db`
   select l.subscription_line_item_id, l.period_start, l.period_end, 'credit', (-n.amount / l.factor)::text, '0', '0',
-         i.invoice_status,
-         (-coalesce(note.tax * n.amount / nullif(note.net, 0), 0) / l.factor)::text,
-         i.customer_id
+         i.invoice_status, (-(${taxOn(db, db`n.amount`)}))::text, i.customer_id
     from ${rowsOfService(db, of)}
     join credit_notes c on ${inScope(db, of.scope, 'c')} and c.invoice_id = i.id and c.credit_note_status = 'FINALIZED'
-    join credit_note_lines n on n.credit_note_id = c.id and n.invoice_line_item_id = l.id
-   cross join lateral (
-         select sum(amount) filter (where invoice_line_item_id = ${TAX_LINE}) as tax,
-                sum(amount) filter (where invoice_line_item_id <> ${TAX_LINE}) as net
-           from credit_note_lines o where o.credit_note_id = c.id) note`;
+    join credit_note_lines n on n.credit_note_id = c.id and n.invoice_line_item_id = l.id`;
