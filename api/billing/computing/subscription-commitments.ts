@@ -13,7 +13,12 @@ import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts'
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { byText } from '../../../domain/text-order.ts';
 import type { Period } from '../../../domain/time/instant.ts';
-import { idleIn, pausedCells, type PausedTime } from '../../../domain/time/paused-cells.ts';
+import {
+  idleIn,
+  pausedCells,
+  type IdleTime,
+  type PausedTime,
+} from '../../../domain/time/paused-cells.ts';
 import type { CommittedUsage } from '../../../schemas/invoice.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import type { RatedCharge } from './rate-charges.ts';
@@ -167,7 +172,16 @@ function stubShare(
   const [only] = cells;
   if (only === undefined || cells.length > 1) return null;
   const { cell, reference } = only;
-  const idle = idleIn(schedule, reference, pauses);
+  const idle =
+    schedule.billing_cycle === 'calendar'
+      ? idleOnCalendar(cell, pauses)
+      : idleIn(schedule, reference, pauses);
   const share = sliceShare(cell, { reference, ...(idle === undefined ? {} : { idle }) });
   return isWhole(share) ? null : share;
 }
+
+/** A calendar does not move: pauses that reach beyond the period take their part of it too (billing 12.3). */
+const idleOnCalendar = ({ end: last }: Period, pauses: readonly PausedTime[]): IdleTime => ({
+  times: pauses.map(({ start, end }) => ({ start, end: end ?? last })),
+  lengthens: false,
+});

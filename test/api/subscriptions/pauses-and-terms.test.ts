@@ -248,6 +248,22 @@ describe('usage before and after a pause is that of one period (billing 3.3, 12.
     expect((await cycles(subscription))[0]).toEqual([row]);
   });
 
+  test('on a calendar, the commitment of the subscription has the active time on both sides of a pause', async () => {
+    const { subscription, use } = await sold({ amount: '1' }, () => ({
+      ...{ billing_cycle: 'calendar', proration_behavior: 'create_prorations' },
+      ...{ commitment_amount: '62', overage_factor: '2' },
+    }));
+    await use('2026-01-05', '50');
+    await use('2026-02-20', '50');
+    await pause(subscription, '2026-01-22', '2026-02-08');
+    await at('2026-03-01');
+    // 21 of 31 days: 42.00; 21 of 28 days: 46.50.
+    expect(await cycles(subscription)).toEqual([
+      ['Calls 42 42 01-01..01-22', 'Calls (Overage) 8 16 01-01..01-22'],
+      ['Calls 46.5 46.5 02-08..03-01', 'Calls (Overage) 3.5 7 02-08..03-01'],
+    ]);
+  });
+
   test('weeks of a commitment go on from the anchor before the pause', async () => {
     const { subscription, use } = await sold({ amount: '1' }, ({ id }) => ({
       line_item_commitments: {
