@@ -4,7 +4,6 @@ import {
   id,
   instant,
   name,
-  optionalName,
   optionalOneOf,
   optionalText,
   positiveDecimal,
@@ -28,7 +27,7 @@ export const MeterFilter = z
  * The name of a property. Analytics write `properties.x` for a property; a meter would never find that name.
  */
 const propertyName = () =>
-  optionalName().superRefine((name, context) => {
+  optionalText().superRefine((name, context) => {
     const bare = /^properties\.(.+)$/s.exec(name ?? '')?.[1];
     if (bare !== undefined)
       context.addIssue({

@@ -48,7 +48,7 @@ export class Company {
     return this.#clock.now;
   }
 
-  async open(now: string, customers: number): Promise<void> {
+  async open(now: string, { first, count }: { first: number; count: number }): Promise<void> {
     const { api, catalog } = this.world;
     const sent = {
       name: 'Test',
@@ -80,7 +80,7 @@ export class Company {
     const clock = (await api.post('/v1/test-clocks', { now })).body;
     this.#clock = { id: clock.id, now };
     await inTurns(
-      Array.from({ length: customers }, (_, index) => index),
+      Array.from({ length: count }, (_, position) => first + position),
       (index) => this.#addCustomer(index),
     );
     await this.#deal((dealings) => dealings.subscribe());
@@ -90,6 +90,7 @@ export class Company {
     const { api, catalog } = this.world;
     const taxes = TAXES[index % TAXES.length]!;
     const { id, external_id } = await catalog.customer({
+      external_id: `customer-${index}`,
       test_clock_id: this.#clock.id,
       ...(taxes.length === 0 ? {} : { tax_rate_overrides: taxes.map((tax) => taxOverride(tax)) }),
     });
