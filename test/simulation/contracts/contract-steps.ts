@@ -1,5 +1,5 @@
 import type { BillingWorld } from '../../support/billing-world.ts';
-import type { Bill, Contract } from './contract.ts';
+import type { Bill, Contract, Use } from './contract.ts';
 import { invoiceOf } from './found-invoices.ts';
 import { exact, settled, type Facts } from './invoice-facts.ts';
 import { iso } from './naive-calendar.ts';
@@ -55,7 +55,7 @@ export function pauseSteps(
   { id }: { id: string },
 ): Step[] {
   const path = `/subscriptions/${id}`;
-  return pauses.flatMap(({ mode, start, end, byHand }, index): Step[] => {
+  return pauses.flatMap(({ mode, start, end, byHand, planned, isLast }, index): Step[] => {
     const before = Math.max(
       account.periods.findLast((period) => period.start < start)!.start,
       (pauses[index - 1]?.end ?? 0) + 1,
@@ -65,11 +65,17 @@ export function pauseSteps(
       ...(mode === 'scheduled' ? { pause_start: iso(start) } : {}),
       ...(byHand ? {} : { pause_end: iso(end) }),
     };
+    const resumption = { resume_mode: 'scheduled', resume_at: iso(end) };
+    const resume = () =>
+      byHand && planned === null ? ok(world, `${path}/resume`, {}) : world.close();
     const asked = mode === 'immediate' ? start : Math.floor((before + start) / 2);
     return [
       { at: asked, run: () => ok(world, `${path}/pause`, body) },
       ...(mode === 'scheduled' ? [{ at: start, run: () => world.close() }] : []),
-      { at: end, run: () => (byHand ? ok(world, `${path}/resume`, {}) : world.close()) },
+      ...(planned === null
+        ? []
+        : [{ at: planned, run: () => ok(world, `${path}/resume`, resumption) }]),
+      ...(isLast ? [] : [{ at: end, run: resume }]),
     ];
   });
 }
@@ -183,6 +189,44 @@ export function familySteps(
   });
 }
 
+/** Limits of the subscription alone change. */
+export function limitSteps(
+  world: BillingWorld,
+  { limits }: Contract,
+  { overrides }: Signed,
+): Step[] {
+  return limits.map(({ service, at, limit }) => ({
+    at,
+    run: async () => {
+      const path = `/v1/entitlements/${overrides.get(service)!.id}`;
+      const { status, body } = await world.api.put(path, { usage_limit: limit });
+      if (status !== 200) throw new Error(`${path}: ${JSON.stringify(body)}`);
+    },
+  }));
+}
+
+/** Usage that arrives when its period is drafted, or when it is final. */
+export function lateSteps(
+  world: BillingWorld,
+  uses: readonly Use[],
+  { customer, others, meters }: Signed,
+  bills: readonly Bill[],
+): Step[] {
+  return uses.flatMap(({ by, service, at, value, late }): Step[] => {
+    if (late === undefined) return [];
+    const closing = bills.find(
+      ({ reason, period }) =>
+        (reason === 'SUBSCRIPTION_CYCLE' || reason === 'PRORATION') &&
+        period.start <= at &&
+        at < period.end,
+    );
+    if (closing === undefined) return [];
+    const user = [customer, ...others][by]!;
+    const run = () => world.usage.use(meters.get(service)!, user, iso(at), value);
+    return [{ at: late === 'draft' ? closing.drafted + 1 : closing.issued + 1, run }];
+  });
+}
+
 /** Credits are given when they are due, after the periods that end then, and written off at the same times. */
 export function grantSteps(
   world: BillingWorld,
@@ -202,7 +246,7 @@ export function grantSteps(
 /** The plan changes, as its preview said; another change may wait for the end of the period until then. */
 export function moveSteps(
   world: BillingWorld,
-  { moves }: Contract,
+  { moves, prorated, unit, count, cycle }: Contract,
   { subscription, plans }: Signed,
   note: Note,
 ): Step[] {
@@ -214,6 +258,17 @@ export function moveSteps(
     const body = {
       ...(isLater ? later : { target_plan_id, ...prorationOf(move.prorated) }),
       ...(move.restarts ? { billing_period_behaviour: 'anchor_at_effect' } : {}),
+    };
+    const earlier = () => {
+      const proration_behavior =
+        !isLater && (move.prorated ?? prorated) ? 'create_prorations' : 'none';
+      const terms = {
+        billing_cadence: 'RECURRING',
+        billing_period: unit,
+        billing_period_count: count,
+      };
+      const asked = { ...body, ...terms, billing_cycle: cycle, proration_behavior };
+      return moveInEarlierForm(world, `/subscriptions/${subscription.id}/change`, asked, note);
     };
     const change = async () => {
       const refused = [
@@ -228,9 +283,26 @@ export function moveSteps(
       ...(move.supersedes === null
         ? []
         : [{ at: move.supersedes, run: () => ok(world, `${path}/execute`, later) }]),
-      { at: move.asked, run: change },
+      { at: move.asked, run: move.isEarlierForm ? earlier : change },
     ];
   });
+}
+
+/** The earlier form tells sums only. */
+async function moveInEarlierForm(
+  world: BillingWorld,
+  path: string,
+  body: object,
+  note: Note,
+): Promise<void> {
+  const previewed = await ok(world, `${path}/preview`, body);
+  const executed = await ok(world, `${path}/execute`, body);
+  const facts = (details: object | null) => [JSON.stringify(details)];
+  note(
+    'plan in the earlier form',
+    facts(executed.proration_applied),
+    facts(previewed.proration_details),
+  );
 }
 
 /** A change, as its preview said. */

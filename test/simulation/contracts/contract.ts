@@ -8,6 +8,7 @@ export type Trait = (typeof TRAITS)[number];
 /** Kinds of contracts take turns over the seeds; a mixed one has two or three traits. */
 export const KINDS = [
   'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended', 'lines', 'trials', 'paused lines',
+  'trial phases', 'paused ends', 'everything', 'rates', 'limits',
 ] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 
@@ -93,6 +94,10 @@ export interface Pause extends Time {
   readonly mode: 'immediate' | 'scheduled' | 'period_end';
   /** It ends by a request, not at a time that was said at its start. */
   readonly byHand: boolean;
+  /** When that request was made, if it was made before the end. */
+  readonly planned: number | null;
+  /** The contract is cancelled in it: nothing resumes. */
+  readonly isLast: boolean;
 }
 
 /** The end of a trial is moved, or comes at once: then both instants are one. */
@@ -113,6 +118,14 @@ export interface Cancellation {
   readonly invoiced: boolean;
 }
 
+/** Another limit of a service of the subscription alone. */
+export interface LimitChange {
+  readonly service: string;
+  readonly at: number;
+  /** Null: unlimited. */
+  readonly limit: number | null;
+}
+
 /** Another quantity of a fee, from an instant on. */
 export interface QuantityChange {
   readonly fee: string;
@@ -131,6 +144,8 @@ export interface PlanMove {
   readonly restarts: boolean;
   /** Null: as the contract. */
   readonly prorated: boolean | null;
+  /** Asked for in the earlier form of the request. */
+  readonly isEarlierForm: boolean;
   /** When a change to it for the end of the period was asked for, which this one supersedes. Null: none was. */
   readonly supersedes: number | null;
 }
@@ -218,6 +233,10 @@ export interface Contract extends Cadence {
   readonly taxes: readonly Tax[];
   /** Money of a prepaid wallet in the currency of the invoices. */
   readonly credits: number;
+  /** Money of one credit of it. */
+  readonly creditRate: string;
+  /** In order of time; each counts for all of the period in which it is made (billing 4.7). */
+  readonly limits: readonly LimitChange[];
   /** At most one for each fee. */
   readonly changes: readonly QuantityChange[];
   /** In order of time. */
@@ -244,6 +263,8 @@ export interface Use {
   readonly service: string;
   readonly at: number;
   readonly value: string;
+  /** It arrives after its period was drafted and before that is final, or after that: then it is not billed. */
+  readonly late?: 'draft' | 'final';
 }
 
 export interface Row {

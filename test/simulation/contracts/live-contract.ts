@@ -8,6 +8,8 @@ import {
   cancelSteps,
   familySteps,
   grantSteps,
+  lateSteps,
+  limitSteps,
   moveSteps,
   pauseSteps,
   quantitySteps,
@@ -32,7 +34,10 @@ export async function liveContract(
   const random = createRandom(seed);
   const contract = randomContract(random, kind);
   const uses = randomUses(random, contract);
-  const account = new Account(contract, uses);
+  const account = new Account(
+    contract,
+    uses.filter(({ late }) => late !== 'final'),
+  );
   const differences: object[] = [];
   const note: Note = (what, expected, found) => {
     const [missing, extra] = [beside(expected, found), beside(found, expected)];
@@ -40,7 +45,12 @@ export async function liveContract(
   };
 
   world.api.clock.set(iso(contract.start));
-  const signed = await signContract(world, contract, uses, `c${seed}`);
+  const signed = await signContract(
+    world,
+    contract,
+    uses.filter(({ late }) => late === undefined),
+    `c${seed}`,
+  );
   const { customer, subscription } = signed;
   const { bills, left } = account.settled();
   const steps = [
@@ -53,7 +63,9 @@ export async function liveContract(
     ...grantSteps(world, contract, bills),
     ...moveSteps(world, contract, signed, note),
     ...lineSteps(world, contract, signed),
+    ...limitSteps(world, contract, signed),
     ...bills.flatMap((bill) => billSteps(world, contract, subscription, bill, note)),
+    ...lateSteps(world, uses, signed, bills),
   ].sort((left, right) => left.at - right.at);
   for (const { at, run } of steps) {
     world.api.clock.set(iso(at));
@@ -63,8 +75,13 @@ export async function liveContract(
   }
   await compareInvoices(world, contract, account, subscription, bills, note);
   // Credits that have expired are not told apart here.
-  if (contract.grants.length === 0)
-    note('wallet', [new Decimal(left).toFixed()], [await balanceOf(world, signed)]);
+  if (contract.grants.length === 0) {
+    // Credits keep 18 decimals, whatever they are worth.
+    const [expected, found] = [left, await balanceOf(world, signed)].map((text) =>
+      new Decimal(text).toDecimalPlaces(contract.creditRate === '1' ? 18 : 9).toFixed(),
+    );
+    note('wallet', [expected!], [found!]);
+  }
   await changeAtLast(world, contract, account, subscription, note);
   await world.api.pool`update subscriptions set due_at = null where customer_id = ${customer.id}`;
   return differences.length === 0
@@ -92,7 +109,7 @@ export async function compareInvoices(
     // The rows of a change of quantity are cells; its sums are compared.
     const isChange = contract.changes.length > 0 && bill.reason === 'SUBSCRIPTION_UPDATE';
     const facts = (all: Facts) =>
-      isChange ? all.filter((fact) => /^(subtotal|credits|total) /.test(fact)) : all;
+      isChange ? all.filter((fact) => /^(subtotal|discount|tax|credits|total) /.test(fact)) : all;
     note(what, facts(factsOf(bill)), found === null ? null : facts(shown(found, contract)));
     if (found?.invoice_status === 'DRAFT') note(`status of ${what}`, ['FINALIZED'], ['DRAFT']);
   }

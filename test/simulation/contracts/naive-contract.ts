@@ -65,7 +65,9 @@ export class Account {
     const until = this.periods.at(-1)!.end;
     return [
       ...grantedBlocks(contract, until, (at) => this.#asKnownAt(at).periods),
-      ...pauses.flatMap((pause) => this.#asKnownAt(pause.end).#fees.paused(pause, bills)),
+      ...pauses
+        .filter(({ isLast }) => !isLast)
+        .flatMap((pause) => this.#asKnownAt(pause.end).#fees.paused(pause, bills)),
       ...addons.flatMap((addon) =>
         this.#asKnownAt(addon.detached?.at ?? 0).#fees.detachment(addon, bills),
       ),
@@ -99,7 +101,8 @@ export class Account {
     const whenAsked = (change: (typeof changes)[number]) =>
       'byHand' in change ? change.end : 'prorated' in change ? change.asked : change.at;
     // A resumption settles edited lines again.
-    const resumed = contract.edits.length === 0 ? [] : contract.pauses;
+    const resumed =
+      contract.edits.length === 0 ? [] : contract.pauses.filter(({ isLast }) => !isLast);
     const changes = [...contract.changes, ...moves, ...contract.edits, ...resumed].sort(
       (left, right) => whenAsked(left) - whenAsked(right),
     );
@@ -123,21 +126,14 @@ export class Account {
     return { drafts, blocks, unissued };
   }
 
-  /** Another quantity; in contracts without discounts and taxes. */
-  #requantified(change: QuantityChange, earlier: readonly Bill[]): Changed & { bills: Bill[] } {
-    const draft = this.#asKnownAt(change.at).#fees.quantityChange(change, earlier);
-    if (draft === null) return { drafts: [], blocks: [], bills: [], unissued: [] };
-    const bill = billing(this.#lines.contract, this.periods);
-    const charges = bill({ ...draft, rows: draft.rows.filter(({ kind }) => kind === 'base') });
-    const sum = total(draft.rows.map(({ amount }) => new Decimal(amount)));
-    const credit = { at: change.at, amount: sum.neg().toFixed(), priority: null, expiry: null };
-    // What is charged can be given back, also if it was paid by giving back what was before.
-    return {
-      drafts: sum.gt(0) ? [draft] : [],
-      blocks: sum.lt(0) ? [credit] : [],
-      bills: [charges],
-      unissued: sum.gt(0) ? [] : [charges],
-    };
+  /** Another quantity: the rest of the period is given back and charged, whatever the contract says of prorations. */
+  #requantified(
+    { fee: name, at }: QuantityChange,
+    earlier: readonly Bill[],
+  ): Changed & { bills: Bill[] } {
+    const [before, known] = [this.#asKnownAt(at - 1), this.#asKnownAt(at)];
+    const unserved = before.#fees.unserved(at, earlier, false, name);
+    return this.#netted(known.#lines.periodAt(at), at, known.#fees.begun(at, name), unserved);
   }
 
   /** Another plan, within a period. */
@@ -278,6 +274,8 @@ export class Account {
     const { at, invoiced } = cancelled;
     const earlier = drafts.filter(({ drafted }) => drafted < at);
     if (at <= this.#lines.life.start || !invoiced) return earlier;
+    // In a pause from the end of a period nothing is left to bill.
+    if (this.#lines.findPeriodAt(at - 1) === undefined) return earlier;
     const isWithin = this.#lines.periodAt(at - 1).end > at;
     const prorated = isWithin ? (cancelled.prorated ?? this.#sold.prorated) : this.#sold.prorated;
     const ended = new Account({ ...this.#sold, end: at, prorated, cancelled: null }, this.#uses);
@@ -292,8 +290,10 @@ export class Account {
     if (cancelled === null || cancelled.at < this.#lines.life.start) return [];
     const { at, asked, prorated } = cancelled;
     if (this.#lines.findPeriodAt(at)?.start === at) return [];
-    const unused = { start: at, end: Infinity };
-    const fees = this.#lines.contract.fees.filter(({ during }) => isAt(during, at));
+    // Advances of a pause that it ends are given back too (billing 12.8).
+    const from = this.#sold.pauses.find(({ isLast }) => isLast)?.start ?? at;
+    const unused = { start: from, end: Infinity };
+    const fees = this.#lines.contract.fees.filter(({ during }) => isAt(during, from));
     return this.#fees.returned(fees, unused, Math.max(at, asked), prorated, bills);
   }
 

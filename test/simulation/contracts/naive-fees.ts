@@ -1,18 +1,8 @@
 import { Decimal } from '../../../domain/money.ts';
-import type {
-  Addon,
-  Bill,
-  BilledRow,
-  Block,
-  Draft,
-  Fee,
-  Pause,
-  QuantityChange,
-  Row,
-} from './contract.ts';
+import type { Addon, Bill, BilledRow, Block, Draft, Fee, Pause, Row } from './contract.ts';
 import { cut, type Time } from './naive-calendar.ts';
 import { active, cellsOf, overlap, type Lived } from './naive-life.ts';
-import { modelOf, share, type Lines, type Part } from './naive-lines.ts';
+import { modelOf, NEVER, share, type Lines, type Part } from './naive-lines.ts';
 import { rate, total, zero } from './naive-rating.ts';
 import { isResettled } from './naive-resumptions.ts';
 
@@ -102,25 +92,6 @@ export class Fees {
     if (rows.every(({ amount }) => Number(amount) === 0)) return null;
     const reason = 'SUBSCRIPTION_UPDATE';
     return { reason, period, drafted: attached, issued: attached, rows };
-  }
-
-  /** What another quantity costs at once, less what it gives back, in every contract; without discounts and taxes. */
-  quantityChange(change: QuantityChange, bills: readonly Bill[]): Draft | null {
-    const { fee: name, at } = change;
-    const [before, after] = this.#lines.contract.fees.filter((fee) => fee.name === name);
-    if (!before!.advance) return null;
-    const period = this.#lines.periodAt(at);
-    const unused = { start: at, end: Infinity };
-    const billed = bills.flatMap(({ rows }) => rows).filter(({ kind }) => kind === 'base');
-    const credit = this.#returnedOf(before!, period, unused, billed);
-    const served = { start: at, end: period.end };
-    const charges = this.#lines.parts(after!, period).map((part): Row => {
-      const { start, end, amount } = this.#feeRow(after!, part, true);
-      return { name, kind: 'base', start, end, quantity: null, amount: amount.toFixed() };
-    });
-    const amount = credit.neg().toFixed();
-    const rows: Row[] = [{ name, kind: 'credit', ...served, quantity: null, amount }, ...charges];
-    return { reason: 'SUBSCRIPTION_UPDATE', period, drafted: at, issued: at, rows };
   }
 
   /** Advances that run at an instant: those of the plan, or those of addons too. */
@@ -277,19 +248,24 @@ export class Fees {
     const own = rows.filter(
       ({ name, start }) => name === fee.name && start >= from && start < period.end,
     );
-    return cells.flatMap(({ reference, cell }, index) => {
-      const served = active(cell, earlier)[0];
+    const all = cells.flatMap((cell, index) =>
+      this.#lines.phases().map((phase) => ({ ...cell, index, phase })),
+    );
+    return all.flatMap(({ reference, cell, index, phase: { time: phase, isLater } }) => {
+      const served = cut(active(cell, earlier)[0] ?? NEVER, phase) ?? undefined;
       // A line that ends where its time is given back was to serve all of it.
       const isKnown = fee.during !== null && fee.during.end > unused.start;
       const time = isKnown ? cut(unused, fee.during!) : unused;
       const rest = served === undefined || time === null ? null : cut(served, time);
       if (rest === null) return [];
       // What was charged for other terms of the fee is not given back with these.
-      const charged = own.filter((row) => isOne || this.#paidCell(fee, period, row) === index);
+      const charged = own
+        .filter(({ start }) => phase.start <= start && start < phase.end)
+        .filter((row) => isOne || this.#paidCell(fee, period, row) === index);
       const gross = total(charged.map(({ amount }) => new Decimal(amount)));
       const net = total(charged.map((row) => row.net));
       if (gross.isZero()) return [];
-      const part = rate(fee.model, new Decimal(fee.quantity))
+      const part = rate(modelOf(fee, { isLater }), new Decimal(fee.quantity))
         .times(share(rest, reference, period.added))
         .times(net)
         .div(gross);

@@ -73,18 +73,22 @@ export class Lines {
     return this.findPeriodAt(at)!;
   }
 
+  /** The times of the prices: the second phase may have others. */
+  phases(): { readonly time: Time; readonly isLater: boolean }[] {
+    const { phase } = this.contract;
+    return phase === null
+      ? [{ time: this.life, isLater: false }]
+      : [
+          { time: { ...this.life, end: phase }, isLater: false },
+          { time: { ...this.life, start: phase }, isLater: true },
+        ];
+  }
+
   /** The parts of a billing period that a line charges, each on the line's own grid. */
   parts(line: Line, period: Lived): Part[] {
-    const { phase, pauses } = this.contract;
+    const { pauses } = this.contract;
     const cells = cellsOf(period, line);
-    const phases =
-      phase === null
-        ? [{ time: this.life, isLater: false }]
-        : [
-            { time: { ...this.life, end: phase }, isLater: false },
-            { time: { ...this.life, start: phase }, isLater: true },
-          ];
-    return phases.flatMap(({ time, isLater }) =>
+    return this.phases().flatMap(({ time, isLater }) =>
       cells.flatMap(({ reference, cell }) => {
         const within = cut(cut(cell, time) ?? NEVER, line.during ?? cell);
         const parts = within === null ? [] : active(within, pauses);
@@ -249,7 +253,7 @@ export const modelOf = (
   { isLater }: Pick<Part, 'isLater'>,
 ): Model => (isLater ? (later ?? model) : model);
 
-const NEVER: Time = { start: 0, end: 0 };
+export const NEVER: Time = { start: 0, end: 0 };
 
 /** What a part of a period is worth; pauses that made the period longer count for neither. */
 export const share = (part: Time, whole: Time, added: readonly Time[]): Decimal =>

@@ -132,7 +132,11 @@ export class Measured {
           .map((one) => (one.limit === null ? null : one.limit * quantity)),
       );
     const sold = [...(own?.replaces ? [] : [limit]), ...ofAddons];
-    const ofSubscription = own === null ? [] : [own.limit];
+    // Its last limit before the end of the period counts for all of it (billing 4.7).
+    const changed = this.#lines.contract.limits.findLast(
+      ({ service, at }) => service === name && at < part.period.end,
+    );
+    const ofSubscription = own === null ? [] : [changed === undefined ? own.limit : changed.limit];
     if ([...sold, ...ofSubscription].includes(null)) return null;
     const sum = (limits: readonly (number | null)[]) =>
       total(limits.map((one) => new Decimal(one!)));

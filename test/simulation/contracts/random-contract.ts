@@ -16,8 +16,10 @@ import { Account } from './naive-contract.ts';
 import { DAY, UNITS, cadence, randomModel } from './random-offer.ts';
 import { withLines } from './random-lines.ts';
 import { withMoves } from './random-moves.ts';
-import { withPausedLines } from './random-paused-lines.ts';
-import { withQuotas } from './random-quotas.ts';
+import { withPausedEnd, withPausedLines } from './random-paused-lines.ts';
+import { withEverything } from './random-everything.ts';
+import { withLimits, withQuotas } from './random-quotas.ts';
+import { withRates } from './random-rates.ts';
 import { withTrial } from './random-trials.ts';
 import { withAmendments, withChanges, withEnd, withTraits } from './random-traits.ts';
 
@@ -42,8 +44,12 @@ export function randomContract(random: Random, kind: Kind): Contract {
   if (kind === 'amended') return withAmendments(random, plain);
   if (kind === 'quotas') return withQuotas(random, plain);
   if (kind === 'lines') return withLines(random, plain);
-  if (kind === 'trials') return withTrial(random, plain);
+  if (kind === 'trials' || kind === 'trial phases') return withTrial(random, plain);
   if (kind === 'paused lines') return withPausedLines(random, plain);
+  if (kind === 'paused ends') return withPausedEnd(random, plain);
+  if (kind === 'everything') return withEverything(random, plain);
+  if (kind === 'rates') return withRates(random, plain);
+  if (kind === 'limits') return withLimits(random, plain);
   return kind === 'changes' ? withChanges(random, plain) : withTraits(random, plain, traits);
 }
 
@@ -58,19 +64,21 @@ function traitsOf(random: Random, kind: Kind): ReadonlySet<Trait> {
 /** The money of grants, and what is given back, is not converted by the naive account. */
 const NOT_CONVERTED: readonly Trait[] = ['units', 'grants', 'addons', 'pauses'];
 
+/** Kinds that nothing amends: they may have phases, and a custom currency. */
+const RUN_THROUGH: readonly Kind[] = ['plain', 'mixed', ...TRAITS, 'groups'];
+
 export const NOTHING_MORE = {
   ...{ pauses: [], changes: [], moves: [], addons: [], edits: [], grants: [], grantsOfPlan: false },
   ...{ inUnits: false, members: [], isDelegated: false, trial: 0, cancelled: null },
-  ...{ trialOf: 'days' as const, trialMoves: [] },
+  ...{ trialOf: 'days' as const, trialMoves: [], creditRate: '1', limits: [] },
 };
 
 function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): Contract {
   const isWindows = traits.has('windows');
   // Only a contract that runs through has phases here.
-  const runsThrough = !(
-    ['ends', 'changes', 'plans', 'quotas', 'amended', 'lines', 'trials', 'paused lines'] as Kind[]
-  ).includes(kind);
-  const canBePhased = runsThrough && !traits.has('pauses') && !traits.has('addons');
+  const runsThrough = RUN_THROUGH.includes(kind);
+  const isTrial = kind === 'trial phases';
+  const canBePhased = isTrial || (runsThrough && !traits.has('pauses') && !traits.has('addons'));
   const isFiat = !runsThrough || NOT_CONVERTED.some((trait) => traits.has(trait));
   const zone = random.pick(ZONES);
   const local = randomLocal(random);
@@ -85,7 +93,7 @@ function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): 
   const periods = days > 200 ? 2 : 3 + random.below(days > 80 ? 2 : 4);
   const length = periods * days * DAY;
   const end = random.chance(0.3) ? start + Math.floor(length * (0.4 + random.next() * 0.5)) : null;
-  const isPhased = canBePhased && random.chance(isWindows ? 0.5 : 0.2);
+  const isPhased = canBePhased && random.chance(isTrial ? 0.9 : isWindows ? 0.5 : 0.2);
   const phase = isPhased
     ? start + Math.floor(((end ?? start + length) - start) * (0.1 + random.next() * 0.8))
     : null;
@@ -210,6 +218,10 @@ export function randomUses(random: Random, contract: Contract): Use[] {
     ...[contract, ...contract.addons, ...contract.moves].flatMap((offer) => offer.services),
     ...contract.edits.flatMap((edit) => (edit.kind === 'service' ? [edit.service] : [])),
   ];
+  /** What is free over several periods is not told of usage that arrives late. */
+  const canBeLate = (name: string) =>
+    contract.kind === 'everything' &&
+    services.every((one) => one.name !== name || one.free === null);
   return [...new Set(services.map(({ name }) => name))].flatMap((name) =>
     Array.from({ length: random.below(20) }, (): Use => {
       const at = random.chance(0.25)
@@ -217,7 +229,11 @@ export function randomUses(random: Random, contract: Contract): Use[] {
         : contract.start + Math.floor(random.next() * (last - contract.start));
       const others = contract.isDelegated ? 1 : contract.members.length;
       const by = others === 0 ? 0 : random.below(others + 1);
-      return { by, service: name, at, value: String(random.below(400) / random.pick([1, 4])) };
+      const value = String(random.below(400) / random.pick([1, 4]));
+      const late = canBeLate(name)
+        ? random.pick([undefined, undefined, 'draft', 'final'] as const)
+        : undefined;
+      return { by, service: name, at, value, ...(late === undefined ? {} : { late }) };
     }),
   );
 }

@@ -50,6 +50,7 @@ function randomMove(random: Random, contract: Contract): PlanMove | null {
     at: isLater ? period.end : asked,
     restarts: canRestart && random.chance(0.3),
     prorated: isLater ? null : random.pick([null, null, true, false]),
+    isEarlierForm: false,
     supersedes:
       random.chance(0.3) && before > from && before < asked && period.end !== contract.end
         ? before

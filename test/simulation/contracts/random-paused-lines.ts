@@ -6,7 +6,7 @@ import { isAdvance, runningAt } from './naive-resumptions.ts';
 import { lastOf, newFee, newService, runningLines } from './random-lines.ts';
 import { ofOnePeriod } from './random-moves.ts';
 import { randomModel } from './random-offer.ts';
-import { withPauses } from './random-traits.ts';
+import { cancellation, withPauses } from './random-traits.ts';
 
 /** Edits of single lines before, in and after pauses; most of them are in a pause, or take effect in one. */
 export function withPausedLines(random: Random, plain: Contract): Contract {
@@ -19,6 +19,62 @@ export function withPausedLines(random: Random, plain: Contract): Contract {
     if (edit !== null) contract = { ...contract, edits: [...contract.edits, edit] };
   }
   return contract;
+}
+
+/** Pauses with planned resumptions, and a cancellation of any type after them, or in the last one. */
+export function withPausedEnd(random: Random, plain: Contract): Contract {
+  const { commitment } = plain;
+  // What a planned end makes of a term with pauses is not told here.
+  const paused = withPausedLines(random, {
+    ...plain,
+    commitment: commitment === null ? null : { ...commitment, duration: null },
+  });
+  const pauses = paused.pauses.map((pause) => ({
+    ...pause,
+    planned:
+      pause.byHand && pause.end - pause.start > 10 && random.chance(0.6)
+        ? within(random, pause.start, pause.end)
+        : null,
+  }));
+  const contract = { ...paused, pauses };
+  const last = pauses.at(-1);
+  if (last !== undefined && last.start > lastOf(contract) && random.chance(0.3))
+    return withEndInPause(random, contract, last);
+  const from = Math.max(lastOf(contract), ...pauses.map(({ end }) => end + GRACE_MS));
+  const { periods } = new Account(contract, []);
+  const ends = Array.from({ length: 40 }, () => cancellation(random, contract));
+  return {
+    ...contract,
+    cancelled:
+      ends.find(
+        ({ asked, at }) =>
+          Math.min(asked, at) > from &&
+          periods.some(({ start, end }) => start < asked && asked < end),
+      ) ?? null,
+  };
+}
+
+/** Cancelled in a pause, which ends with it. */
+function withEndInPause(random: Random, contract: Contract, pause: Pause): Contract {
+  const { periods } = new Account(contract, []);
+  const { end } = periods.find(
+    (period) => period.start <= pause.start && pause.start <= period.end,
+  )!;
+  const isCalendar = contract.cycle === 'calendar' && pause.start < end;
+  const until = isCalendar ? Math.min(pause.end, end) : pause.end;
+  if (until - pause.start < 10) return contract;
+  const at = within(random, pause.start, until);
+  return {
+    ...contract,
+    pauses: [
+      ...contract.pauses.slice(0, -1),
+      { ...pause, end: at, byHand: true, planned: null, isLast: true },
+    ],
+    cancelled: {
+      ...{ type: 'immediate', asked: at, at, invoiced: random.chance(0.8) },
+      prorated: random.pick([null, null, true, false]),
+    },
+  };
 }
 
 const within = (random: Random, from: number, to: number): number =>

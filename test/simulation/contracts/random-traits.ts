@@ -26,7 +26,7 @@ export function withTraits(random: Random, plain: Contract, traits: ReadonlySet<
 }
 
 /** The instant, or the first one after a pause around it. */
-function unpaused({ pauses }: Contract, at: number): number {
+export function unpaused({ pauses }: Contract, at: number): number {
   const around = pauses.find(({ start, end }: Time) => start <= at && at <= end);
   return around === undefined ? at : around.end + 1;
 }
@@ -55,7 +55,8 @@ function randomPause(random: Random, contract: Contract): Pause | null {
   const isRound = random.chance(0.3);
   const until = start + (isRound ? Math.ceil(length / DAY) * DAY : length);
   if (start < from || (end !== null && until + GRACE_MS >= end)) return null;
-  return { mode, start, end: until, byHand: random.chance(0.5) };
+  const byHand = random.chance(0.5);
+  return { mode, start, end: until, byHand, planned: null, isLast: false };
 }
 
 /** Addons that are attached while the contract runs, most of them detached later. */
@@ -105,9 +106,9 @@ export function withAddons(random: Random, plain: Contract): Contract {
 function withGrants(random: Random, plain: Contract, traits: ReadonlySet<Trait>): Contract {
   const { unit, count, periods } = plain;
   const days = roughDays(unit, count) * periods;
-  // A wallet that was paid ahead, or that a change makes, has the rate 1.
+  // A wallet that was paid ahead, or that a change makes, has its own rate.
   const isOne = plain.credits > 0 || traits.has('addons') || traits.has('pauses');
-  const rate = isOne ? '1' : random.pick(['1', '0.01', '2.5']);
+  const rate = isOne ? plain.creditRate : random.pick(['1', '0.01', '2.5']);
   const fitting = UNITS.filter((one) => days / roughDays(one) < 30);
   return {
     ...plain,
@@ -185,7 +186,9 @@ export function cancellation(random: Random, contract: Contract): Cancellation {
     case 'end_of_period':
       return { type, asked: at, at: period.end, prorated, invoiced: true };
     case 'scheduled_date': {
-      const last = random.pick(lived.filter(({ end }) => end > at));
+      const later = lived.filter(({ end }) => end > at);
+      if (later.length === 0) return { type: 'immediate', asked: at, at, prorated, invoiced: true };
+      const last = random.pick(later);
       const planned = random.chance(0.3) ? last.end : within(Math.max(at, last.start), last.end);
       return { type, asked: at, at: planned, prorated, invoiced: true };
     }
@@ -209,7 +212,10 @@ export function withChanges(random: Random, plain: Contract): Contract {
 /** Addons and quantities change beside the plan, and all of it may be cancelled after the last change. */
 export function withAmendments(random: Random, plain: Contract): Contract {
   const moved = withMoves(random, plain, 0);
-  const contract = withAddons(random, random.chance(0.5) ? withQuantity(random, moved) : moved);
+  const changed = random.chance(0.5) ? withQuantity(random, moved) : moved;
+  // What discounts and taxes make of a change has a kind of its own.
+  const isPlain = changed.changes.length > 0;
+  const contract = withAddons(random, isPlain ? { ...changed, off: null, taxes: [] } : changed);
   const last = Math.max(
     ...contract.moves.map(({ at }) => at),
     ...contract.addons.flatMap(({ attached, detached }) => [attached, detached?.at ?? 0]),
@@ -223,8 +229,8 @@ export function withAmendments(random: Random, plain: Contract): Contract {
   };
 }
 
-/** Another quantity of a fee of one of the plans, while the plan runs; without discounts and taxes. */
-function withQuantity(random: Random, plain: Contract): Contract {
+/** Another quantity of a fee of one of the plans, while the plan runs. */
+export function withQuantity(random: Random, plain: Contract): Contract {
   const { periods } = new Account(plain, []);
   const index = random.below(plain.moves.length + 1);
   const fees = [plain, ...plain.moves][index]!.fees.filter(
@@ -236,5 +242,5 @@ function withQuantity(random: Random, plain: Contract): Contract {
   const at = from + 1 + Math.floor((until - from - 2) * random.next());
   if (at <= from || at >= until) return plain;
   const change = { fee: name, at, quantity: (quantity + 1 + random.below(5)) % 7 };
-  return { ...plain, off: null, taxes: [], changes: [change] };
+  return { ...plain, changes: [change] };
 }

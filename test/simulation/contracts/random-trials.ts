@@ -26,7 +26,8 @@ export function withTrial(random: Random, plain: Contract): Contract {
     const move = randomMove(random, contract);
     if (move !== null) contract = { ...contract, trialMoves: [...contract.trialMoves, move] };
   }
-  contract = withOffers(random, contract);
+  // Only future phases are amended.
+  if (contract.phase === null) contract = withOffers(random, contract);
   if (random.chance(0.5)) contract = withEnd(random, contract);
   const { cancelled } = contract;
   // What becomes of credits of a contract that is cancelled later is not told here.

@@ -97,7 +97,7 @@ const sellService = (
 export class Metered {
   readonly #world: BillingWorld;
   readonly #contract: Contract;
-  readonly #features = new Map<string, { id: string }>();
+  readonly features = new Map<string, { id: string }>();
   readonly meters = new Map<string, { id: string }>();
 
   constructor(world: BillingWorld, contract: Contract) {
@@ -135,8 +135,8 @@ export class Metered {
 
   async #featureOf({ id }: { id: string }): Promise<{ id: string }> {
     const body = { name: 'Free', lookup_key: id, type: 'metered', meter_id: id };
-    const feature = this.#features.get(id) ?? (await ok(this.#world, '/features', body));
-    this.#features.set(id, feature);
+    const feature = this.features.get(id) ?? (await ok(this.#world, '/features', body));
+    this.features.set(id, feature);
     return feature;
   }
 }

@@ -1,3 +1,4 @@
+import { Decimal } from '../../../domain/money.ts';
 import type { BillingWorld } from '../../support/billing-world.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 import {
@@ -132,7 +133,17 @@ export async function signContract(
     await metered.entitle({ name, free: { ...free, limit: free.own.limit } }, owner);
   });
   const { meters } = metered;
-  return { customer, subscription, others, addons, meters, plans: [plan, ...targets] };
+  const overrides = new Map<string, { id: string }>();
+  if (contract.limits.length > 0) {
+    const owner = `entity_type=SUBSCRIPTION&entity_ids=${subscription.id}`;
+    const { body } = await api.get(`/v1/entitlements?${owner}&limit=1000`);
+    for (const { name } of contract.services) {
+      const feature = metered.features.get(meters.get(name)!.id);
+      const own = body.items.find((one: any) => one.feature_id === feature?.id);
+      if (own !== undefined) overrides.set(name, own);
+    }
+  }
+  return { customer, subscription, others, addons, meters, overrides, plans: [plan, ...targets] };
 }
 
 export type Signed = Awaited<ReturnType<typeof signContract>>;
@@ -239,10 +250,11 @@ async function payAhead(
 ): Promise<void> {
   const wallet = await ok(world, '/wallets', {
     ...{ customer_id: customer.id, currency: moneyOf(contract), wallet_type: 'PRE_PAID' },
+    ...(contract.creditRate === '1' ? {} : { conversion_rate: contract.creditRate }),
     config: { allowed_price_types: ['ALL'] },
   });
   await ok(world, `/wallets/${wallet.id}/top-up`, {
-    credits_to_add: String(contract.credits),
+    credits_to_add: new Decimal(contract.credits).div(contract.creditRate).toFixed(),
     ...{ transaction_reason: 'FREE_CREDIT_GRANT', idempotency_key: `${wallet.id}-credits` },
   });
 }
