@@ -2,6 +2,8 @@ import type { MeterSpec, MeterVersion } from '../../domain/metering/usage.ts';
 import { inScope, type Db, type Pool, type Scope, type Transaction } from '../client.ts';
 import { jsonOf } from '../parameters.ts';
 import { writeOutboxEvents } from './outbox.ts';
+import type { Page, PageQuery } from '../../schemas/search.ts';
+import { pageBelow } from '../page-below.ts';
 
 /** The channel on which changes of the meter catalog are announced; the payload is its new number. */
 const CATALOG_CHANNEL = 'meter_catalog';
@@ -203,6 +205,24 @@ export function meterVersionsOf(
      where ${inScope(db, scope)} and meter_id = any(${meterIds as string[]}::text[])
      order by meter_id, version desc`;
 }
+
+/** One page of the versions of one meter, newest first. */
+export const pageOfMeterVersions = (
+  db: Db,
+  scope: Scope,
+  meterId: string,
+  query: PageQuery,
+): Promise<Page<MeterVersionRecord>> =>
+  pageBelow(
+    db,
+    {
+      columns: db`*`,
+      table: 'meter_versions',
+      where: db`${inScope(db, scope)} and meter_id = ${meterId}`,
+      order: db`version desc`,
+    },
+    query,
+  );
 
 /** Ids of the environment's versions whose usage is not complete yet: the stream counts earlier events. */
 export async function versionsStillCounted(db: Db, scope: Scope): Promise<string[]> {

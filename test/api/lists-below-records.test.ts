@@ -3,8 +3,9 @@ import { catalogOf, type TestCatalog } from '../support/catalog.ts';
 
 let api: TestApi;
 let catalog: TestCatalog;
+const statements: string[] = [];
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ onStatement: (text) => void statements.push(text) });
   catalog = catalogOf(api);
 });
 afterAll(() => api.close());
@@ -24,7 +25,7 @@ async function sold() {
   const make = async (path: string, body: object) => (await api.post(`/v1${path}`, body)).body;
   const plan = await catalog.plan();
   await catalog.fixed(plan, '1');
-  const addon = await make('/addons', { name: 'Extra', lookup_key: 'extra' });
+  const addon = await make('/addons', { name: 'Extra', lookup_key: `extra_${plan.id}` });
   await catalog.fixed(addon, '1', { entity_type: 'ADDON' });
   for (const name of ['a', 'b', 'c']) {
     const feature = await make('/features', { name, type: 'boolean' });
@@ -66,6 +67,34 @@ test('a list below a record is whole, or paged as asked (api 4)', async () => {
       expect(body.details[0].path).toBe(query.split('=')[0]);
     }
   }
+});
+
+test('Postgres cuts a page of stored rows; only computed lists are cut in memory', async () => {
+  const lists = await sold();
+  for (const [path, id] of Object.entries(lists)) {
+    statements.length = 0;
+    await api.get(`/v1${path.replace('{}', id)}?limit=1&offset=1`);
+    const isCut = statements.some((text) => /order by[^;]*limit \$\d+\s+offset \$\d+/.test(text));
+    expect([path, isCut]).toEqual([path, !path.endsWith('/grants/upcoming')]);
+  }
+});
+
+test('the addons of a subscription: ended and future ones by status and by time', async () => {
+  const { '/subscriptions/{}/addons/associations': id } = await sold();
+  const list = async (query = '') =>
+    (await api.get(`/v1/subscriptions/${id}/addons/associations${query}`)).body;
+  const [newest] = (await list()).items;
+  await api.call('DELETE', '/v1/subscriptions/addon', {
+    addon_association_id: newest.id,
+    effective_date: new Date(api.clock.now()).toISOString(),
+  });
+  const totals = async (query: string) => (await list(query)).pagination.total;
+  expect(await totals('')).toBe(2);
+  expect(await totals('?addon_statuses=active,cancelled&limit=1')).toBe(3);
+  expect(await totals('?addon_statuses=cancelled')).toBe(1);
+  expect(await totals('?active_at=2026-04-01T00:00:00Z')).toBe(3);
+  expect(await totals('?active_at=2026-02-01T00:00:00Z')).toBe(0);
+  expect(await totals('?offset=9')).toBe(2);
 });
 
 test('without a limit, nothing of more than a page is left out', async () => {

@@ -1,8 +1,10 @@
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { pageBelow } from '../../../postgres/page-below.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { SubscriptionPhase } from '../../../schemas/subscription-phase.ts';
+import type { Page, PageQuery } from '../../../schemas/search.ts';
 
 const phases = tableOf<SubscriptionPhase>({
   name: 'subscription_phases',
@@ -32,6 +34,25 @@ export const findPhasesOf = (
   subscriptionIds: readonly string[],
 ): Promise<SubscriptionPhase[]> =>
   phases.findBy(db, scope, 'subscription_id', subscriptionIds, db`start_date, id`);
+
+/** One page of the phases of a subscription, earliest first. */
+export const pageOfPhases = (
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+  query: PageQuery,
+): Promise<Page<SubscriptionPhase>> =>
+  pageBelow(
+    db,
+    {
+      columns: phases.columns(db),
+      table: 'subscription_phases',
+      where: db`${inScope(db, scope)} and status = 'published'
+        and subscription_id = ${subscriptionId}`,
+      order: db`start_date, id`,
+    },
+    query,
+  );
 
 /** The notification of a phase. */
 export const phaseEvent = (

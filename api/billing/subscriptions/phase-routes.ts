@@ -6,8 +6,7 @@ import {
   UpdateSubscriptionPhaseBody,
 } from '../../../schemas/subscription-requests.ts';
 import { route } from '../../conventions/route.ts';
-import { pageOfList } from '../../conventions/page-of-list.ts';
-import { findPhasesOf } from '../records/phase-repository.ts';
+import { pageOfPhases } from '../records/phase-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { addPhase, deletePhase, getPhase, updatePhase } from './edit-phases.ts';
 
@@ -26,7 +25,7 @@ export const phaseRoutes = [
     answer: pageOf(SubscriptionPhase),
     async handler({ deps, scope, params, query }) {
       const { id } = await getSubscription(deps.pool, scope, params.id);
-      return pageOfList(await findPhasesOf(deps.pool, scope, [id]), query);
+      return await pageOfPhases(deps.pool, scope, id, query);
     },
   }),
   route({

@@ -6,12 +6,11 @@ import { LookupKeyParams } from '../../../schemas/customer.ts';
 import { Entitlement } from '../../../schemas/entitlement.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf, PageQuery } from '../../../schemas/search.ts';
-import { findCreditGrantsOf } from '../credit-grants/repository.ts';
+import { pageOfCreditGrants } from '../credit-grants/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { entitlementAnswers, findEntitlementsOf } from '../entitlements/repository.ts';
+import { entitlementAnswers, pageOfEntitlements } from '../entitlements/repository.ts';
 import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
-import { pageOfList } from '../../conventions/page-of-list.ts';
 import { addonAnswers } from './answers.ts';
 import { isOnLiveSubscription } from './repository.ts';
 import {
@@ -171,9 +170,8 @@ export const addonRoutes = [
     answer: pageOf(Entitlement),
     async handler({ deps, scope, params, query }) {
       await getAddonRow(deps.pool, scope, params.id);
-      const rows = await findEntitlementsOf(deps.pool, scope, 'ADDON', [params.id]);
+      const page = await pageOfEntitlements(deps.pool, scope, 'ADDON', params.id, query);
       const embed = { feature: true, meter: true, addon: true };
-      const page = pageOfList(rows, query);
       return { ...page, items: await entitlementAnswers(deps.pool, scope, page.items, embed) };
     },
   }),
@@ -188,7 +186,7 @@ export const addonRoutes = [
     answer: pageOf(CreditGrant),
     async handler({ deps, scope, params, query }) {
       await getAddonRow(deps.pool, scope, params.id);
-      return pageOfList(await findCreditGrantsOf(deps.pool, scope, 'addon_id', [params.id]), query);
+      return await pageOfCreditGrants(deps.pool, scope, 'addon_id', params.id, query);
     },
   }),
 ];

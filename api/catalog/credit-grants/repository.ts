@@ -1,12 +1,13 @@
 import { notFound } from '../../../domain/errors.ts';
 import type { RunningGrant } from '../../../domain/wallet/grant-schedule.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { pageBelow } from '../../../postgres/page-below.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { CreditGrant } from '../../../schemas/credit-grant.ts';
 import type { CreditGrantApplication } from '../../../schemas/customer-view.ts';
-import type { Page, Search } from '../../../schemas/search.ts';
+import type { Page, PageQuery, Search } from '../../../schemas/search.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 
 const creditGrants = tableOf<CreditGrant>({
@@ -41,6 +42,26 @@ export async function findCreditGrantsOf(
        ${owner === 'subscription_id' ? db`` : db`and subscription_id is null`}
      order by created_at desc, id desc`;
 }
+
+/** One page of the published grants of a plan or an addon, newest first. */
+export const pageOfCreditGrants = (
+  db: Db,
+  scope: Scope,
+  owner: 'plan_id' | 'addon_id',
+  id: string,
+  query: PageQuery,
+): Promise<Page<CreditGrant>> =>
+  pageBelow(
+    db,
+    {
+      columns: creditGrants.columns(db),
+      table: 'credit_grants',
+      where: db`${inScope(db, scope)} and ${db(owner)} = ${id} and status = 'published'
+        and subscription_id is null`,
+      order: db`created_at desc, id desc`,
+    },
+    query,
+  );
 
 export interface CreditGrantFilter {
   readonly credit_grant_ids?: string[] | null;

@@ -2,10 +2,11 @@ import type { z } from 'zod';
 import { alreadyExists } from '../../../domain/errors.ts';
 import { decimal, decimalText } from '../../../domain/money.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { pageBelow } from '../../../postgres/page-below.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { Entitlement, entitlementFields } from '../../../schemas/entitlement.ts';
-import type { Page, Search } from '../../../schemas/search.ts';
+import type { Page, PageQuery, Search } from '../../../schemas/search.ts';
 import { findEmbeddedAddons } from '../offers/addon-repository.ts';
 import { findFeatures, withEmbedded } from '../features/repository.ts';
 import { findEmbeddedPlans } from '../offers/plan-repository.ts';
@@ -76,6 +77,26 @@ export async function findEntitlementsOf(
        and status = 'published'
      order by created_at desc, id desc`;
 }
+
+/** One page of the published entitlements of one entity, newest first. */
+export const pageOfEntitlements = (
+  db: Db,
+  scope: Scope,
+  entityType: EntitlementRow['entity_type'],
+  entityId: string,
+  query: PageQuery,
+): Promise<Page<EntitlementRow>> =>
+  pageBelow(
+    db,
+    {
+      columns: entitlements.columns(db),
+      table: 'entitlements',
+      where: db`${inScope(db, scope)} and entity_type = ${entityType} and entity_id = ${entityId}
+        and status = 'published'`,
+      order: db`created_at desc, id desc`,
+    },
+    query,
+  );
 
 /** Published entitlements of entities of any type, newest first. */
 export async function findEntitlementsOfAll(

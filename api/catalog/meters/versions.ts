@@ -2,13 +2,12 @@ import { effectiveFrom } from '../../../domain/metering/version-for-period.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import {
   liveRangesOf,
-  meterVersionsOf,
+  pageOfMeterVersions,
   type LiveRange,
   type MeterVersionRecord,
 } from '../../../postgres/tables/meter-versions.ts';
 import type { MeterVersion } from '../../../schemas/meter.ts';
 import type { Page, PageQuery } from '../../../schemas/search.ts';
-import { pageOfList } from '../../conventions/page-of-list.ts';
 import { getMeter } from './repository.ts';
 
 /** One page of the versions of a meter, newest first. 404 for an unknown meter. */
@@ -19,7 +18,7 @@ export async function listMeterVersions(
   query: PageQuery,
 ): Promise<Page<MeterVersion>> {
   await getMeter(db, scope, meterId);
-  const page = pageOfList(await meterVersionsOf(db, scope, [meterId]), query);
+  const page = await pageOfMeterVersions(db, scope, meterId, query);
   return { ...page, items: await versionAnswers(db, page.items) };
 }
 

@@ -1,6 +1,11 @@
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { pageBelow } from '../../../postgres/page-below.ts';
 import { tableOf } from '../../../postgres/table.ts';
-import type { AddonAssociationRow } from '../../../schemas/addon-association.ts';
+import type {
+  AddonAssociationQuery,
+  AddonAssociationRow,
+} from '../../../schemas/addon-association.ts';
+import type { Page } from '../../../schemas/search.ts';
 
 const associations = tableOf<AddonAssociationRow>({
   name: 'addon_associations',
@@ -29,4 +34,34 @@ export async function findAddonAssociationsOf(
      where ${inScope(db, scope)} and status = 'published'
        and subscription_id = any(${subscriptionIds as string[]}::text[])
      order by created_at, id`;
+}
+
+/** One page of the addons of a subscription, newest first: by default those that have not ended `now`. */
+export function pageOfAddonAssociations(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+  query: AddonAssociationQuery,
+  now: string,
+): Promise<Page<AddonAssociationRow>> {
+  const { addon_statuses: statuses, active_at: at } = query;
+  const isOpen = (time: string) => db`and (end_date is null or end_date > ${time})`;
+  const inForce =
+    at !== undefined
+      ? db`and start_date <= ${at} ${isOpen(at)}`
+      : statuses === undefined
+        ? isOpen(now)
+        : db``;
+  return pageBelow(
+    db,
+    {
+      columns: associations.columns(db),
+      table: 'addon_associations',
+      where: db`${inScope(db, scope)} and status = 'published'
+        and subscription_id = ${subscriptionId} ${inForce}
+        ${statuses === undefined ? db`` : db`and addon_status = any(${statuses})`}`,
+      order: db`created_at desc, id desc`,
+    },
+    query,
+  );
 }

@@ -12,12 +12,11 @@ import {
 } from '../../../schemas/plan.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf, PageQuery, type Search } from '../../../schemas/search.ts';
-import { findCreditGrantsOf } from '../credit-grants/repository.ts';
+import { pageOfCreditGrants } from '../credit-grants/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { entitlementAnswers, findEntitlementsOf } from '../entitlements/repository.ts';
+import { entitlementAnswers, pageOfEntitlements } from '../entitlements/repository.ts';
 import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
-import { pageOfList } from '../../conventions/page-of-list.ts';
 import { clonePlan } from './clone-plan.ts';
 import {
   getPlanRow,
@@ -181,9 +180,8 @@ export const planRoutes = [
     answer: PlanEntitlements,
     async handler({ deps, scope, params, query }) {
       const plan = await getPlanRow(deps.pool, scope, params.id);
-      const rows = await findEntitlementsOf(deps.pool, scope, 'PLAN', [params.id]);
+      const page = await pageOfEntitlements(deps.pool, scope, 'PLAN', params.id, query);
       const embed = { feature: true, meter: true, plan: true };
-      const page = pageOfList(rows, query);
       const items = await entitlementAnswers(deps.pool, scope, page.items, embed);
       return { ...withoutChildren(plan), ...page, items, entitlements: items };
     },
@@ -199,7 +197,7 @@ export const planRoutes = [
     answer: pageOf(CreditGrant),
     async handler({ deps, scope, params, query }) {
       await getPlanRow(deps.pool, scope, params.id);
-      return pageOfList(await findCreditGrantsOf(deps.pool, scope, 'plan_id', [params.id]), query);
+      return await pageOfCreditGrants(deps.pool, scope, 'plan_id', params.id, query);
     },
   }),
 ];

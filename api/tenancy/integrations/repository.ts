@@ -6,9 +6,11 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
+import { pageBelow } from '../../../postgres/page-below.ts';
 import type { IntegrationMapping } from '../../../schemas/customer.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
+import type { Page, PageQuery } from '../../../schemas/search.ts';
 
 const columns = (db: Db) => db`
   id, tenant_id, environment_id, entity_type, entity_id, provider_type, provider_entity_id, metadata,
@@ -28,6 +30,26 @@ export async function mappingsOf(
        and entity_id = any(${entityIds as string[]}) and status = 'published'
      order by created_at desc, id desc`;
 }
+
+/** One page of the links of one record, newest first. */
+export const pageOfMappings = (
+  db: Db,
+  scope: Scope,
+  entityType: string,
+  entityId: string,
+  query: PageQuery,
+): Promise<Page<IntegrationMapping>> =>
+  pageBelow(
+    db,
+    {
+      columns: columns(db),
+      table: 'integration_mappings',
+      where: db`${inScope(db, scope)} and entity_type = ${entityType}
+        and entity_id = ${entityId} and status = 'published'`,
+      order: db`created_at desc, id desc`,
+    },
+    query,
+  );
 
 /** 409 if either record already has another link at the provider. */
 export async function insertMapping(

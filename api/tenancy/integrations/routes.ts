@@ -12,11 +12,10 @@ import { pageOf } from '../../../schemas/search.ts';
 import { publishedConnections } from '../connections/repository.ts';
 import { SYNC_NOTHING } from '../connections/sync-config.ts';
 import { route } from '../../conventions/route.ts';
-import { pageOfList } from '../../conventions/page-of-list.ts';
 import { linkEntity } from './link.ts';
 import { assertLinkedEntity, refuseSync } from './linked-entity.ts';
 import { olderIntegrationRoutes } from './older-routes.ts';
-import { endMapping, mappingsOf } from './repository.ts';
+import { endMapping, pageOfMappings } from './repository.ts';
 
 export const integrationRoutes = [
   route({
@@ -71,8 +70,8 @@ export const integrationRoutes = [
     query: MappingQuery,
     status: 200,
     answer: pageOf(IntegrationMapping),
-    handler: async ({ deps, scope, query }) =>
-      pageOfList(await mappingsOf(deps.pool, scope, query.entity_type, [query.entity_id]), query),
+    handler: ({ deps, scope, query }) =>
+      pageOfMappings(deps.pool, scope, query.entity_type, query.entity_id, query),
   }),
   route({
     method: 'POST',

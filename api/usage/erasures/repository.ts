@@ -1,7 +1,9 @@
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { pageBelow } from '../../../postgres/page-below.ts';
 import { jsonOf } from '../../../postgres/parameters.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { Erasure } from '../../../schemas/erasure.ts';
+import type { Page, PageQuery } from '../../../schemas/search.ts';
 
 type StoredErasure = Omit<Erasure, 'erased_events'> & { readonly erased_events: string | null };
 
@@ -22,6 +24,26 @@ export async function erasuresOf(db: Db, scope: Scope, customerId: string): Prom
      where ${inScope(db, scope)} and customer_id = ${customerId}
      order by created_at desc, id desc`;
   return rows.map(answerOf);
+}
+
+/** One page of the erasures of a customer, newest first. */
+export async function pageOfErasures(
+  db: Db,
+  scope: Scope,
+  customerId: string,
+  query: PageQuery,
+): Promise<Page<Erasure>> {
+  const page = await pageBelow<StoredErasure>(
+    db,
+    {
+      columns: columns(db),
+      table: 'erasures',
+      where: db`${inScope(db, scope)} and customer_id = ${customerId}`,
+      order: db`created_at desc, id desc`,
+    },
+    query,
+  );
+  return { ...page, items: page.items.map(answerOf) };
 }
 
 /** Stores that the erasure was requested. */

@@ -3,9 +3,8 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import { pageOf, PageQuery } from '../../../schemas/search.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import { route } from '../../conventions/route.ts';
-import { pageOfList } from '../../conventions/page-of-list.ts';
 import { eraseCustomer } from './erase-customer.ts';
-import { erasuresOf } from './repository.ts';
+import { pageOfErasures } from './repository.ts';
 
 export const erasureRoutes = [
   route({
@@ -32,7 +31,7 @@ export const erasureRoutes = [
     answer: pageOf(Erasure),
     handler: async ({ deps, scope, params, query }) => {
       await getCustomer(deps.pool, scope, params.id);
-      return pageOfList(await erasuresOf(deps.pool, scope, params.id), query);
+      return await pageOfErasures(deps.pool, scope, params.id, query);
     },
   }),
 ];

@@ -1,4 +1,3 @@
-import { epochMs } from '../../../../domain/time/instant.ts';
 import {
   AddonAssociation,
   AddonAssociationQuery,
@@ -12,10 +11,9 @@ import { IdParams, Message } from '../../../../schemas/primitives.ts';
 import { pageOf } from '../../../../schemas/search.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import { addonAnswers } from '../../../catalog/addons/answers.ts';
-import { findAddonAssociationsOf } from '../../../catalog/offers/addon-association-repository.ts';
+import { pageOfAddonAssociations } from '../../../catalog/offers/addon-association-repository.ts';
 import { findAddonRows } from '../../../catalog/offers/addon-repository.ts';
 import { route } from '../../../conventions/route.ts';
-import { pageOfList } from '../../../conventions/page-of-list.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
 import { createdSubscription } from '../read-subscriptions.ts';
 import { detachAddon } from './addons.ts';
@@ -78,8 +76,7 @@ export const subscriptionAddonRoutes = [
     async handler({ deps, scope, params, query }) {
       const { id } = await getSubscription(deps.pool, scope, params.id);
       const now = isoTime(deps.clock.now());
-      const all = await findAddonAssociationsOf(deps.pool, scope, [id]);
-      const page = pageOfList(all.filter(isAskedFor(query, now)).toReversed(), query);
+      const page = await pageOfAddonAssociations(deps.pool, scope, id, query, now);
       const ids = [...new Set(page.items.map(({ addon_id }) => addon_id))];
       const rows = await findAddonRows(deps.pool, scope, ids);
       const addons = await addonAnswers(deps.pool, scope, rows, {
@@ -95,16 +92,6 @@ export const subscriptionAddonRoutes = [
     },
   }),
 ];
-
-const isAskedFor =
-  ({ addon_statuses: statuses, active_at }: AddonAssociationQuery, now: string) =>
-  ({ addon_status, start_date, end_date }: AddonAssociationRow): boolean => {
-    if (statuses !== undefined && !statuses.includes(addon_status)) return false;
-    if (active_at === undefined) return statuses !== undefined || isOpen(end_date, now);
-    return epochMs(start_date) <= epochMs(active_at) && isOpen(end_date, active_at);
-  };
-const isOpen = (end: string | null, at: string): boolean =>
-  end === null || epochMs(end) > epochMs(at);
 
 function associationAnswer(
   { subscription_id, ...row }: AddonAssociationRow,
