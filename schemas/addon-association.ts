@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { Addon } from './addon.ts';
 import { CheckoutParams, CheckoutSession } from './checkout.ts';
 import { notOffered } from './not-offered.ts';
-import { decimalText, id, instant, recordFields, text, time } from './primitives.ts';
+import { decimalText, id, instant, optionalOneOf, recordFields, text, time } from './primitives.ts';
 import { commaSeparated, PageQuery } from './search.ts';
 import { Subscription } from './subscription-answers.ts';
 import { AddonRequest } from './subscription-requests.ts';
 import { SUBSCRIPTION_PRORATION_BEHAVIORS } from './words.ts';
 
-const proration_behavior = z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish();
+const proration_behavior = optionalOneOf(SUBSCRIPTION_PRORATION_BEHAVIORS);
 
 /** An addon for a running subscription. */
 export const AttachAddonBody = AddonRequest.extend({

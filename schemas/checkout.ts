@@ -5,6 +5,7 @@ import {
   instant,
   nonNegativeDecimal,
   optionalMetadata,
+  optionalOneOf,
   optionalText,
   pairs,
   positiveDecimal,
@@ -28,9 +29,9 @@ const url = text(2_000);
 /** The customer pays on the page of the gateway (`send_invoice`), or a saved method is charged (money 11.22). */
 const collection = z
   .object({
-    collection_method: z.enum(COLLECTION_METHODS).nullish(),
+    collection_method: optionalOneOf(COLLECTION_METHODS),
     /** Charge only a saved method of this type. */
-    payment_method: z.enum(SAVED_METHOD_TYPES).nullish(),
+    payment_method: optionalOneOf(SAVED_METHOD_TYPES),
     /** Charge no amount above this one without the customer. */
     max_mandate_limit: positiveDecimal.nullish(),
   })
@@ -122,9 +123,9 @@ export const CreateCheckoutBody = z
               .array(
                 z.object({
                   addon_id: id,
-                  cadence: z.enum(['onetime', 'recurring']).nullish(),
+                  cadence: optionalOneOf(['onetime', 'recurring']),
                   /** Default: the behavior of the subscription. */
-                  proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish(),
+                  proration_behavior: optionalOneOf(SUBSCRIPTION_PRORATION_BEHAVIORS),
                   start_date: time.nullish(),
                 }),
               )

@@ -7,6 +7,7 @@ import {
   instant,
   optionalMetadata,
   optionalName,
+  optionalOneOf,
   optionalText,
   positiveDecimal,
   recordFields,
@@ -97,8 +98,8 @@ export const CreateCreditNoteBody = z
     invoice_id: id,
     reason: z.enum(CREDIT_NOTE_REASONS),
     /** Follows from the invoice; another one is refused. */
-    credit_note_type: z.enum(CREDIT_NOTE_TYPES).nullish(),
-    refund_target: z.enum(REFUND_TARGETS).nullish(),
+    credit_note_type: optionalOneOf(CREDIT_NOTE_TYPES),
+    refund_target: optionalOneOf(REFUND_TARGETS),
     line_items: z
       .array(
         z.object({

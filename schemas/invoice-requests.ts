@@ -136,7 +136,7 @@ export const VoidInvoiceBody = z
   .object({
     metadata: metadata.nullish(),
     amount: nonNegativeDecimal.nullish(),
-    refund_target: z.enum(REFUND_TARGETS).nullish(),
+    refund_target: optionalOneOf(REFUND_TARGETS),
   })
   .meta({ id: 'VoidInvoice' });
 export type VoidInvoiceBody = z.output<typeof VoidInvoiceBody>;

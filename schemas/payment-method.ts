@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, optionalMetadata, recordFields } from './primitives.ts';
+import { id, optionalMetadata, optionalOneOf, recordFields } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { PAYMENT_GATEWAYS } from './words.ts';
 
@@ -29,7 +29,7 @@ export const SavePaymentMethodBody = z
     /** The gateway's own id of the method, from its form in the browser. */
     gateway_method_id: id,
     /** Needed only if several gateways are connected. */
-    payment_gateway: z.enum(PAYMENT_GATEWAYS).nullish(),
+    payment_gateway: optionalOneOf(PAYMENT_GATEWAYS),
     /** Absent: the first method of a customer is the default. */
     is_default: z.boolean().nullish(),
     metadata: optionalMetadata,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CheckoutSession } from './checkout.ts';
 import { PaymentMethod } from './payment-method.ts';
 import { Payment } from './payment.ts';
-import { id, positiveDecimal, text } from './primitives.ts';
+import { id, optionalId, optionalOneOf, positiveDecimal, text } from './primitives.ts';
 import { AutoTopUpBody } from './wallet-requests.ts';
 import { WalletTransaction } from './wallet.ts';
 import { CHECKOUT_PROVIDERS } from './words.ts';
@@ -12,7 +12,7 @@ const address = text(2_000).nullish();
 /** How a customer of the portal pays. */
 const payingFields = {
   /** Needed only if several gateways are connected. */
-  payment_provider: z.enum(CHECKOUT_PROVIDERS).nullish(),
+  payment_provider: optionalOneOf(CHECKOUT_PROVIDERS),
   /** Where the page leads afterwards: an origin of the setting `checkout_config`. */
   success_url: address,
   failure_url: address,
@@ -23,7 +23,7 @@ const payingFields = {
 
 /** With a saved method the open amount is charged at once; without one a payment page is opened. */
 export const PortalPayBody = z
-  .object({ ...payingFields, payment_method_id: id.nullish() })
+  .object({ ...payingFields, payment_method_id: optionalId })
   .meta({ id: 'PortalPay' });
 export type PortalPayBody = z.output<typeof PortalPayBody>;
 
@@ -73,7 +73,7 @@ export type PortalPaymentMethod = z.infer<typeof PortalPaymentMethod>;
 export const PortalSaveMethodBody = z
   .object({
     gateway_method_id: id,
-    payment_provider: z.enum(CHECKOUT_PROVIDERS).nullish(),
+    payment_provider: optionalOneOf(CHECKOUT_PROVIDERS),
     is_default: z.boolean().nullish(),
   })
   .meta({ id: 'PortalSaveMethod' });

@@ -161,7 +161,6 @@ export const optionalText = (lengthMax = 255) =>
 /** An optional name: surrounding space is removed; a name of only spaces clears it. */
 export const optionalName = (lengthMax = 255) =>
   z.string().trim().max(lengthMax, { abort: true }).nullish().transform(cleared);
-export const optionalId = id.or(z.literal('')).nullish().transform(cleared);
 export const lookupKey = z.string().trim().max(255, { abort: true });
 export const optionalLookupKey = lookupKey.nullish().transform(cleared);
 
@@ -170,12 +169,15 @@ export const optionalMetadata = metadata
   .nullish()
   .transform((value) => (value === null ? {} : value));
 
-/** One of the words, or unset: null and empty text both mean unset. */
+/** A choice that may be left open: null and empty text both mean unset (api 37). */
+export const optionalChoice = <Choice extends z.ZodType<string>>(choice: Choice) =>
+  choice.or(z.literal('').transform(() => null)).nullish();
+
+export const optionalId = optionalChoice(id);
+
+/** One of the words, or unset. */
 export const optionalOneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
-  z
-    .enum(words)
-    .or(z.literal('').transform(() => null))
-    .nullish();
+  optionalChoice(z.enum(words));
 
 export const billingPeriod = z.enum(BILLING_PERIODS);
 export const recurringPeriod = billingPeriod.exclude(['ONETIME']);

@@ -4,6 +4,7 @@ import {
   id,
   instant,
   optionalMetadata,
+  optionalOneOf,
   optionalText,
   positiveDecimal,
   recordFields,
@@ -57,8 +58,8 @@ export const CreateRefundBody = z
   .object({
     payment_id: id,
     amount: positiveDecimal.nullish(),
-    target: z.enum(REFUND_TARGETS).nullish(),
-    reason: z.enum(REFUND_REASONS).nullish(),
+    target: optionalOneOf(REFUND_TARGETS),
+    reason: optionalOneOf(REFUND_REASONS),
     idempotency_key: optionalText(),
     metadata: optionalMetadata,
   })

@@ -6,8 +6,8 @@ import {
   currency,
   id,
   metadata,
-  name,
   nonNegativeDecimal,
+  optionalId,
   optionalOneOf,
   time,
 } from './primitives.ts';
@@ -15,7 +15,7 @@ import { searchSchemas } from './search.ts';
 import { LineItemRequest } from './subscription-requests.ts';
 import { BILLING_MODELS, SUBSCRIPTION_PRORATION_BEHAVIORS, TIER_MODES } from './words.ts';
 
-const prorationBehavior = z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish();
+const prorationBehavior = optionalOneOf(SUBSCRIPTION_PRORATION_BEHAVIORS);
 
 /** A price that is created with its line item and belongs to the subscription. */
 export const SubscriptionPriceBody = CreatePriceBody.omit({
@@ -28,7 +28,7 @@ export const SubscriptionPriceBody = CreatePriceBody.omit({
 
 /** A line item for a running subscription: an existing price, or a new price of the subscription. */
 export const AddLineItemBody = LineItemRequest.extend({
-  price_id: id.nullish(),
+  price_id: optionalId,
   price: SubscriptionPriceBody.nullish(),
   /** Default: the behavior of the subscription. */
   proration_behavior: prorationBehavior,

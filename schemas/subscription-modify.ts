@@ -6,10 +6,12 @@ import {
   id,
   instant,
   integer,
-  name,
   nonNegativeDecimal,
+  optionalId,
+  optionalName,
   text,
   time,
+  optionalOneOf,
 } from './primitives.ts';
 import { Subscription } from './subscription-answers.ts';
 import { SUBSCRIPTION_STATUSES } from './words.ts';
@@ -41,9 +43,9 @@ export type QuantityChangeParams = z.output<typeof QuantityChangeParams>;
 export const CouponChangeParams = z
   .object({
     action: z.enum(['add', 'remove']),
-    coupon_code: name().nullish(),
-    coupon_association_id: id.nullish(),
-    subscription_line_item_id: id.nullish(),
+    coupon_code: optionalName(),
+    coupon_association_id: optionalId,
+    subscription_line_item_id: optionalId,
     /** Default: now. */
     start_date: time.nullish(),
     /** With `remove` when the association ends; default: now. */
@@ -56,9 +58,9 @@ export type CouponChangeParams = z.output<typeof CouponChangeParams>;
 export const TaxChangeParams = z
   .object({
     action: z.enum(['add', 'remove', 'reprioritize']),
-    tax_rate_id: id.nullish(),
-    tax_rate_code: name().nullish(),
-    tax_association_id: id.nullish(),
+    tax_rate_id: optionalId,
+    tax_rate_code: optionalName(),
+    tax_association_id: optionalId,
     /** Default for `add`: 100. Required for `reprioritize`. */
     priority: integer.min(0).nullish(),
     /** When the change begins to apply; default: now. */
@@ -90,7 +92,7 @@ export type AddonChangeParams = z.output<typeof AddonChangeParams>;
 /** Customers who begin or cease to use the subscription of another one. `action` defaults to `add`. */
 export const InheritanceChangeParams = z
   .object({
-    action: z.enum(['add', 'remove']).nullish(),
+    action: optionalOneOf(['add', 'remove']),
     external_customer_ids_to_inherit_subscription: z.array(text()).max(200).nullish(),
     /** Required with `remove`. */
     external_customer_ids_to_remove: z.array(text()).max(200).nullish(),
@@ -103,7 +105,7 @@ export const GroupedInvoicingParams = z
   .object({
     action: z.enum(['add', 'remove']),
     child_subscription_ids: z.array(id).max(200).nullish(),
-    parent_subscription_id: id.nullish(),
+    parent_subscription_id: optionalId,
   })
   .meta({ id: 'GroupedInvoicingParams' });
 export type GroupedInvoicingParams = z.output<typeof GroupedInvoicingParams>;

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { instant, integer, metadata, recordFields, text, time } from './primitives.ts';
+import {
+  instant,
+  integer,
+  metadata,
+  optionalOneOf,
+  recordFields,
+  text,
+  time,
+} from './primitives.ts';
 import { PAUSE_MODES, PAUSE_RECORD_STATUSES, RESUME_MODES } from './words.ts';
 
 /** A pause of a subscription: nothing is invoiced in it, and its usage is not billed. */
@@ -34,7 +42,7 @@ const dryRun = z
 export const PauseSubscriptionBody = z
   .object({
     dry_run: dryRun,
-    pause_mode: z.enum(PAUSE_MODES).nullish(),
+    pause_mode: optionalOneOf(PAUSE_MODES),
     /** Only with the mode `scheduled`. */
     pause_start: time.nullish(),
     /** This or `pause_days`; without both, the pause ends by hand. */
@@ -49,7 +57,7 @@ export type PauseSubscriptionBody = z.output<typeof PauseSubscriptionBody>;
 export const ResumeSubscriptionBody = z
   .object({
     dry_run: dryRun,
-    resume_mode: z.enum(RESUME_MODES).nullish(),
+    resume_mode: optionalOneOf(RESUME_MODES),
     /** Only with the mode `scheduled`. */
     resume_at: time.nullish(),
     metadata: metadata.nullish(),

@@ -8,6 +8,7 @@ import {
   instant,
   integer,
   metadata,
+  optionalOneOf,
   pairs,
   recurringPeriod,
   text,
@@ -23,13 +24,13 @@ import {
 const common = {
   target_plan_id: id,
   /** `end_of_period` makes a schedule. Default: `immediate`. */
-  change_at: z.enum(['immediate', 'end_of_period']).nullish(),
+  change_at: optionalOneOf(['immediate', 'end_of_period']),
   /**
    * `keep` (default): the running period and the anchor stay. `anchor_at_effect`: the running period ends at the
    * effect, and a new one begins there with the effect as anchor. Not in a trial, on the billing cycle `calendar`, or
    * with `checkout`.
    */
-  billing_period_behaviour: z.enum(['keep', 'anchor_at_effect']).nullish(),
+  billing_period_behaviour: optionalOneOf(['keep', 'anchor_at_effect']),
   metadata: metadata.nullish(),
 };
 
@@ -57,9 +58,9 @@ export const ChangePlanBody = z
   .object({
     ...common,
     /** Default: the behavior of the subscription. */
-    proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish(),
+    proration_behavior: optionalOneOf(SUBSCRIPTION_PRORATION_BEHAVIORS),
     /** What happens to a plan change that is pending already. Default: `reject`. */
-    conflict_behaviour: z.enum(['reject', 'supersede']).nullish(),
+    conflict_behaviour: optionalOneOf(['reject', 'supersede']),
     entity_policies: EntityPolicies.nullish(),
     idempotency_key: text().nullish(),
     /** The plan changes once the checkout session is paid. Ignored if nothing is due now. */

@@ -12,8 +12,11 @@ import {
   metadata,
   name,
   nonNegativeDecimal,
+  optionalChoice,
+  optionalId,
   optionalLookupKey,
   optionalName,
+  optionalOneOf,
   pairs,
   positiveDecimal,
   recurringPeriod,
@@ -46,8 +49,8 @@ const overageFactor = decimal.refine((value) => !/^(0|-)/.test(value), {
 const commitmentFields = {
   commitment_amount: nonNegativeDecimal.nullish(),
   commitment_quantity: nonNegativeDecimal.nullish(),
-  commitment_type: z.enum(['amount', 'quantity']).nullish(),
-  commitment_duration: billingPeriod.nullish(),
+  commitment_type: optionalOneOf(['amount', 'quantity']),
+  commitment_duration: optionalChoice(billingPeriod),
   commitment_time_buckets: notOffered('a commitment by time of day'),
 };
 
@@ -83,7 +86,7 @@ export const SubscriptionPriceRequest = CreatePriceBody.omit({
 export const LineItemRequest = z
   .object({
     /** This or `price`. */
-    price_id: id.nullish(),
+    price_id: optionalId,
     price: SubscriptionPriceRequest.nullish(),
     quantity: quantity.nullish(),
     display_name: optionalName(),
@@ -103,8 +106,8 @@ export const OverrideLineItemRequest = z
     price_id: id,
     quantity: quantity.nullish(),
     amount: nonNegativeDecimal.nullish(),
-    billing_model: z.enum(['FLAT_FEE', 'PACKAGE', 'TIERED']).nullish(),
-    tier_mode: z.enum(['VOLUME', 'SLAB']).nullish(),
+    billing_model: optionalOneOf(['FLAT_FEE', 'PACKAGE', 'TIERED']),
+    tier_mode: optionalOneOf(['VOLUME', 'SLAB']),
     tiers: z.array(PriceTierBody).max(500).nullish(),
     transform_quantity: TransformQuantityBody.nullish(),
     /** Terms in the pricing unit of the price; its rate stays. */
@@ -118,7 +121,7 @@ export type OverrideLineItemRequest = z.output<typeof OverrideLineItemRequest>;
 export const SubscriptionCouponRequest = z
   .object({
     coupon_code: name(),
-    price_id: id.nullish(),
+    price_id: optionalId,
     start_date: time.nullish(),
     end_date: time.nullish(),
   })
@@ -165,7 +168,7 @@ export const AddonRequest = z
     quantity: positiveDecimal.nullish(),
     start_date: time.nullish(),
     /** `onetime` ends with the billing period in which it starts. Default: recurring. */
-    cadence: z.enum(['onetime', 'recurring']).nullish(),
+    cadence: optionalOneOf(['onetime', 'recurring']),
     metadata: metadata.nullish(),
     /** Other terms for prices of the addon, on this subscription only. */
     override_line_items: z.array(OverrideLineItemRequest).max(200).nullish(),
@@ -191,9 +194,9 @@ export const InheritanceRequest = z
     /** Customers who use the subscription: their usage is pooled with that of its customer. */
     external_customer_ids_to_inherit_subscription: z.array(id).max(200).nullish(),
     /** The customer to whom the invoices are issued. */
-    invoicing_customer_external_id: id.nullish(),
+    invoicing_customer_external_id: optionalId,
     /** The parent on whose invoice the subscription is billed. */
-    parent_subscription_id: id.nullish(),
+    parent_subscription_id: optionalId,
     /** Running subscriptions that are billed on the invoice of the new one. */
     subscriptions_ids_for_grouped_invoicing: z.array(id).max(200).nullish(),
     grouped_invoicing_children_to_create: notOffered('a child subscription'),
@@ -204,13 +207,13 @@ export type InheritanceRequest = z.output<typeof InheritanceRequest>;
 export const CreateSubscriptionBody = z
   .object({
     plan_id: id,
-    customer_id: id.nullish(),
-    external_customer_id: id.nullish(),
+    customer_id: optionalId,
+    external_customer_id: optionalId,
     currency,
     billing_period: recurringPeriod,
     billing_period_count: integer.min(1).max(1200).nullish(),
     billing_cadence: z.literal('RECURRING').nullish(),
-    billing_cycle: z.enum(BILLING_CYCLES).nullish(),
+    billing_cycle: optionalOneOf(BILLING_CYCLES),
     billing_anchor: time.nullish(),
     start_date: startDate.nullish(),
     end_date: time.nullish(),
@@ -218,32 +221,31 @@ export const CreateSubscriptionBody = z
     trial_end: time.nullish(),
     trial_period: integer.min(0).max(3650).nullish(),
     trial_period_days: integer.min(0).max(3650).nullish(),
-    customer_timezone: timezone.nullish(),
-    timezone: timezone.nullish(),
-    collection_method: z.enum(COLLECTION_METHODS).nullish(),
-    payment_behavior: z.enum(PAYMENT_BEHAVIORS).nullish(),
-    payment_terms: paymentTerms.nullish(),
-    proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish(),
-    line_item_grouping: z.enum(LINE_ITEM_GROUPINGS).nullish(),
+    customer_timezone: optionalChoice(timezone),
+    timezone: optionalChoice(timezone),
+    collection_method: optionalOneOf(COLLECTION_METHODS),
+    payment_behavior: optionalOneOf(PAYMENT_BEHAVIORS),
+    payment_terms: optionalChoice(paymentTerms),
+    proration_behavior: optionalOneOf(SUBSCRIPTION_PRORATION_BEHAVIORS),
+    line_item_grouping: optionalOneOf(LINE_ITEM_GROUPINGS),
     gateway_payment_method_id: text().nullish(),
     lookup_key: optionalLookupKey,
     metadata: metadata.nullish(),
     include_price_ids: z.array(id).max(1000).nullish(),
     line_items: z.array(LineItemRequest).max(200).nullish(),
     override_line_items: z.array(OverrideLineItemRequest).max(200).nullish(),
-    subscription_status: z
-      .enum(SUBSCRIPTION_STATUSES)
-      .refine((value) => value === 'active' || value === 'draft', {
+    subscription_status: optionalChoice(
+      z.enum(SUBSCRIPTION_STATUSES).refine((value) => value === 'active' || value === 'draft', {
         message: 'must be "active" or "draft"; every other status follows from the terms',
-      })
-      .nullish(),
+      }),
+    ),
     /** A commitment to usage of all prices together, in each billing period or for a longer term. */
     commitment_amount: z
       .literal('')
       .transform(() => null)
       .or(nonNegativeDecimal)
       .nullish(),
-    commitment_duration: billingPeriod.nullish(),
+    commitment_duration: optionalChoice(billingPeriod),
     overage_factor: overageFactor.nullish(),
     enable_true_up: z.boolean().nullish(),
     /** Price id to the commitment of its line item. */
@@ -258,7 +260,7 @@ export const CreateSubscriptionBody = z
     credit_grants: z.array(SubscriptionGrantRequest).max(50).nullish(),
     inheritance: InheritanceRequest.nullish(),
     /** The same as in `inheritance`. */
-    parent_subscription_id: id.nullish(),
+    parent_subscription_id: optionalId,
     /** Other terms for entitlements of the plan, on this subscription only. */
     override_entitlements: z.array(OverrideEntitlementRequest).max(200).nullish(),
     /** One after the other, without a gap, from the start of the subscription to its end. */
@@ -283,11 +285,11 @@ export const CancelSubscriptionBody = z
   .object({
     cancellation_type: z.enum(CANCELLATION_TYPES),
     cancel_at: time.nullish(),
-    proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish(),
+    proration_behavior: optionalOneOf(SUBSCRIPTION_PRORATION_BEHAVIORS),
     reason: text(1000).nullish(),
     /** The misspelling is intended: earlier clients send this name, current ones the next. */
-    cancel_immediately_inovice_policy: z.enum(FINAL_INVOICE_POLICIES).nullish(),
-    cancel_immediately_invoice_policy: z.enum(FINAL_INVOICE_POLICIES).nullish(),
+    cancel_immediately_inovice_policy: optionalOneOf(FINAL_INVOICE_POLICIES),
+    cancel_immediately_invoice_policy: optionalOneOf(FINAL_INVOICE_POLICIES),
   })
   .refine(
     ({ cancel_immediately_inovice_policy: earlier, cancel_immediately_invoice_policy: current }) =>

@@ -7,6 +7,7 @@ import {
   nonNegativeDecimal,
   optionalId,
   optionalMetadata,
+  optionalName,
   optionalOneOf,
   optionalText,
   positiveDecimal,
@@ -30,7 +31,7 @@ const idempotencyKey = text(255);
 
 const AlertLevelBody = z.object({
   threshold: decimal,
-  condition: z.enum(ALERT_CONDITIONS).nullish(),
+  condition: optionalOneOf(ALERT_CONDITIONS),
   /** How far the balance must rise above the threshold before the level is left; 0 when absent. */
   hysteresis: nonNegativeDecimal.nullish(),
 });
@@ -89,7 +90,7 @@ export const CreateWalletBody = z.object({
   external_customer_id: optionalId,
   currency: currency.or(z.literal('')).nullish(),
   wallet_type: optionalOneOf(WALLET_TYPES),
-  name: name().nullish(),
+  name: optionalName(),
   description: optionalText(1_000),
   conversion_rate: positiveDecimal.nullish(),
   topup_conversion_rate: positiveDecimal.nullish(),
@@ -112,7 +113,7 @@ export type CreateWalletBody = z.output<typeof CreateWalletBody>;
  * current values are accepted.
  */
 export const UpdateWalletBody = z.object({
-  name: name().nullish(),
+  name: optionalName(),
   description: optionalText(1_000),
   config: WalletConfigBody.nullish(),
   alert_settings: AlertSettingsBody.nullish(),
