@@ -4,12 +4,12 @@ import {
   scopesWithDueGrants,
   subscriptionsWithDueGrants,
 } from '../api/billing/grants/application-repository.ts';
-import { applyGrants, type GrantReport } from '../api/billing/grants/apply-grants.ts';
+import { applyGrants } from '../api/billing/grants/apply-grants.ts';
 import { lockSubscription } from '../api/billing/records/subscription-repository.ts';
-import { isOutage } from '../api/outage.ts';
 import type { Scope } from '../postgres/client.ts';
-import { holdJobLease, JobLeaseLost } from '../postgres/tables/job-leases.ts';
+import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import type { Job, JobRun } from './job.ts';
+import { recordPages } from './record-pages.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
 /** Subscriptions per page; each has its own transaction. */
@@ -38,37 +38,20 @@ function pages(
   scope: Scope,
   totals: { applied: number; failed: number },
 ): Turn {
-  let after = '';
-  return async () => {
-    const page = { due: run, after, limit: PAGE_SUBSCRIPTIONS };
-    const ids = await subscriptionsWithDueGrants(deps.pool, scope, page);
-    for (const id of ids) {
-      if (run.signal.aborted) return false;
-      const report = await applied(deps, run, scope, id);
+  const caller = { scope, user_id: '' };
+  return recordPages(run, scope, totals, {
+    page: PAGE_SUBSCRIPTIONS,
+    find: (after: string | null, limit) =>
+      subscriptionsWithDueGrants(deps.pool, scope, { due: run, after: after ?? '', limit }),
+    async work(id) {
+      const report = await deps.pool.begin(async (tx) => {
+        await holdJobLease(tx, run.lease);
+        const subscription = await lockSubscription(tx, scope, id);
+        return await applyGrants(tx, deps, caller, subscription, { at: run.at, refusal: 'store' });
+      });
       totals.applied += report.applied;
       totals.failed += report.failed;
-    }
-    after = ids.at(-1) ?? after;
-    return ids.length === PAGE_SUBSCRIPTIONS;
-  };
-}
-
-async function applied(
-  deps: BillingDeps,
-  run: JobRun,
-  scope: Scope,
-  subscription_id: string,
-): Promise<GrantReport> {
-  try {
-    return await deps.pool.begin(async (tx) => {
-      await holdJobLease(tx, run.lease);
-      const subscription = await lockSubscription(tx, scope, subscription_id);
-      const caller = { scope, user_id: '' };
-      return await applyGrants(tx, deps, caller, subscription, { at: run.at, refusal: 'store' });
-    });
-  } catch (error) {
-    if (error instanceof JobLeaseLost || isOutage(error)) throw error;
-    run.fail?.({ subscription_id, ...scope }, error, 'credits of grants not given');
-    return { applied: 0, failed: 1 };
-  }
+    },
+    failed: (subscription_id) => [{ subscription_id }, 'credits of grants not given'],
+  });
 }

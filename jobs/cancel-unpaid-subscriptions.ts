@@ -5,10 +5,10 @@ import {
   unpaidTimes,
 } from '../api/billing/subscriptions/unpaid-repository.ts';
 import type { BillingDeps } from '../api/deps.ts';
-import { isOutage } from '../api/outage.ts';
 import type { Scope } from '../postgres/client.ts';
-import { holdJobLease, JobLeaseLost } from '../postgres/tables/job-leases.ts';
+import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import type { Job, JobRun } from './job.ts';
+import { recordPages } from './record-pages.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
 const PAGE_SUBSCRIPTIONS = 100;
@@ -23,40 +23,32 @@ export const cancelUnpaidSubscriptions: Job<BillingDeps> = {
   cron: '7,22,37,52 * * * *',
   ofCustomers: { dueTimes: unpaidTimes },
   async run(deps, run) {
-    const totals = { cancelled: 0 };
+    const totals = { cancelled: 0, failed: 0 };
     const scopes = await scopesThatCancelUnpaid(deps.pool);
     await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
     return totals;
   },
 };
 
-function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: { cancelled: number }): Turn {
-  let after = '';
-  return async () => {
-    const limit = PAGE_SUBSCRIPTIONS;
-    const page = await unpaidSubscriptions(deps.pool, scope, { due: run, after, limit });
-    for (const { id } of page) {
-      if (await cancelled(deps, run, scope, id)) totals.cancelled += 1;
-      after = id;
-    }
-    return page.length === limit;
-  };
+function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
+  return recordPages(run, scope, totals, {
+    page: PAGE_SUBSCRIPTIONS,
+    async find(after: string | null, limit) {
+      const page = { due: run, after: after ?? '', limit };
+      return (await unpaidSubscriptions(deps.pool, scope, page)).map(({ id }) => id);
+    },
+    async work(id) {
+      const isCancelled = await deps.pool.begin(async (tx) => {
+        await holdJobLease(tx, run.lease);
+        return await cancelUnpaid(tx, deps, scope, id, run.at);
+      });
+      if (isCancelled) totals.cancelled += 1;
+    },
+    failed: (subscription_id) => [{ subscription_id }, 'unpaid subscription not cancelled'],
+  });
 }
 
-async function cancelled(
-  deps: BillingDeps,
-  run: JobRun,
-  scope: Scope,
-  subscription_id: string,
-): Promise<boolean> {
-  try {
-    return await deps.pool.begin(async (tx) => {
-      await holdJobLease(tx, run.lease);
-      return await cancelUnpaid(tx, deps, scope, subscription_id, run.at);
-    });
-  } catch (error) {
-    if (error instanceof JobLeaseLost || isOutage(error)) throw error;
-    run.fail?.({ subscription_id, ...scope }, error, 'unpaid subscription not cancelled');
-    return false;
-  }
+interface Totals {
+  cancelled: number;
+  failed: number;
 }

@@ -5,14 +5,14 @@ import {
   pendingCancellations,
   scopesToCollect,
   type CollectionCursor,
+  type PendingCancellation,
 } from '../api/billing/records/collection-repository.ts';
 import { cancelUncollected } from '../api/billing/subscriptions/changes/cancel-uncollected.ts';
 import type { BillingDeps } from '../api/deps.ts';
-import { isOutage } from '../api/outage.ts';
 import type { Scope } from '../postgres/client.ts';
-import { JobLeaseLost } from '../postgres/tables/job-leases.ts';
 import { billingRunOf } from './billing-run.ts';
 import type { Job, JobRun } from './job.ts';
+import { recordPages } from './record-pages.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
 /** Charges of one environment at a time: a slow gateway delays its own tenant only. */
@@ -55,45 +55,29 @@ function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Tu
 
 function charged(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
   const billing = billingRunOf(run, scope);
-  let after: CollectionCursor | null = null;
-  return async () => {
-    const page: CollectionCursor[] = await dueCollections(deps.pool, scope, {
-      due: run,
-      after,
-      limit: PAGE,
-    });
-    await Promise.all(
-      page.map(async ({ invoice_id }) => {
-        try {
-          const payment = await collectInvoice(deps, billing, invoice_id);
-          if (payment !== null) totals.charged += 1;
-        } catch (error) {
-          totals.failed += 1;
-          run.fail?.({ invoice_id, ...scope }, error, 'invoice not charged');
-        }
-      }),
-    );
-    // A failed charge stays due: the next page begins after it, and the next run tries it again.
-    after = page.at(-1) ?? after;
-    return page.length === PAGE;
-  };
+  return recordPages(run, scope, totals, {
+    page: PAGE,
+    find: (after: CollectionCursor | null, limit) =>
+      dueCollections(deps.pool, scope, { due: run, after, limit }),
+    async work({ invoice_id }) {
+      if ((await collectInvoice(deps, billing, invoice_id)) !== null) totals.charged += 1;
+    },
+    isAtOnce: true,
+    failed: ({ invoice_id }) => [{ invoice_id }, 'invoice not charged'],
+  });
 }
 
 function cancelled(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
   const billing = billingRunOf(run, scope);
-  let after = '';
-  return async () => {
-    const page = await pendingCancellations(deps.pool, scope, { due: run, after, limit: PAGE });
-    for (const row of page) {
-      try {
-        if (await cancelUncollected(deps, billing, row)) totals.cancelled += 1;
-      } catch (error) {
-        if (error instanceof JobLeaseLost || isOutage(error)) throw error;
-        totals.failed += 1;
-        run.fail?.({ ...row, ...scope }, error, 'subscription not cancelled');
-      }
-    }
-    after = page.at(-1)?.invoice_id ?? after;
-    return page.length === PAGE;
-  };
+  return recordPages(run, scope, totals, {
+    page: PAGE,
+    find: (after: PendingCancellation | null, limit) => {
+      const page = { due: run, after: after?.invoice_id ?? '', limit };
+      return pendingCancellations(deps.pool, scope, page);
+    },
+    async work(row) {
+      if (await cancelUncollected(deps, billing, row)) totals.cancelled += 1;
+    },
+    failed: (row) => [{ ...row }, 'subscription not cancelled'],
+  });
 }

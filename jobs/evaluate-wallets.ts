@@ -5,9 +5,9 @@ import {
   watchedWallets,
   watchedWalletsOf,
 } from '../api/billing/balances/watched-wallet-repository.ts';
-import { isOutage } from '../api/outage.ts';
 import type { Scope } from '../postgres/client.ts';
 import type { Job, JobRun } from './job.ts';
+import { recordPages } from './record-pages.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
 const PAGE_WALLETS = 100;
@@ -35,21 +35,14 @@ function pages(
   scope: Scope,
   totals: { evaluated: number; failed: number },
 ): Turn {
-  let after = '';
-  return async () => {
-    const ids = await watchedWallets(deps.pool, scope, run, { after, limit: PAGE_WALLETS });
-    for (const id of ids) {
-      if (run.signal.aborted) return false;
-      try {
-        await evaluateWallet(deps, { scope, user_id: '' }, id);
-        totals.evaluated += 1;
-      } catch (error) {
-        if (isOutage(error)) throw error;
-        totals.failed += 1;
-        run.fail?.({ wallet_id: id, ...scope }, error, 'wallet not evaluated');
-      }
-    }
-    after = ids.at(-1) ?? after;
-    return ids.length === PAGE_WALLETS;
-  };
+  return recordPages(run, scope, totals, {
+    page: PAGE_WALLETS,
+    find: (after: string | null, limit) =>
+      watchedWallets(deps.pool, scope, run, { after: after ?? '', limit }),
+    async work(id) {
+      await evaluateWallet(deps, { scope, user_id: '' }, id);
+      totals.evaluated += 1;
+    },
+    failed: (wallet_id) => [{ wallet_id }, 'wallet not evaluated'],
+  });
 }

@@ -8,6 +8,7 @@ import {
 import type { BillingDeps } from '../api/deps.ts';
 import type { Scope } from '../postgres/client.ts';
 import type { Job, JobRun } from './job.ts';
+import { recordPages } from './record-pages.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
 /** Sessions of one environment at a time: a slow gateway delays its own tenant only. */
@@ -35,22 +36,15 @@ function pages(
   scope: Scope,
   totals: { expired: number; failed: number },
 ): Turn {
-  let after: ExpiryCursor | null = null;
-  return async () => {
-    const due = { due: run, after, limit: PAGE };
-    const page: ExpiryCursor[] = await checkoutsToExpire(deps.pool, scope, due);
-    await Promise.all(
-      page.map(async ({ id }) => {
-        try {
-          await expireCheckout(deps, { scope, user_id: '' }, id, 'expire');
-          totals.expired += 1;
-        } catch (error) {
-          totals.failed += 1;
-          run.fail?.({ checkout_session_id: id, ...scope }, error, 'checkout session not expired');
-        }
-      }),
-    );
-    after = page.at(-1) ?? after;
-    return page.length === PAGE;
-  };
+  return recordPages(run, scope, totals, {
+    page: PAGE,
+    find: (after: ExpiryCursor | null, limit) =>
+      checkoutsToExpire(deps.pool, scope, { due: run, after, limit }),
+    async work({ id }) {
+      await expireCheckout(deps, { scope, user_id: '' }, id, 'expire');
+      totals.expired += 1;
+    },
+    isAtOnce: true,
+    failed: ({ id }) => [{ checkout_session_id: id }, 'checkout session not expired'],
+  });
 }

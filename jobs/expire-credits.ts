@@ -5,10 +5,10 @@ import {
   scopesWithExpiredCredits,
   walletsWithExpiredCredits,
 } from '../api/billing/wallets/expiry-repository.ts';
-import { isOutage } from '../api/outage.ts';
 import type { Scope } from '../postgres/client.ts';
-import { holdJobLease, JobLeaseLost } from '../postgres/tables/job-leases.ts';
+import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import type { Job, JobRun } from './job.ts';
+import { recordPages } from './record-pages.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
 const PAGE_WALLETS = 200;
@@ -26,30 +26,22 @@ export const expireCredits: Job<BillingDeps> = {
   },
 };
 
-interface Totals {
-  expired: number;
-  failed: number;
-}
-
-function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
-  let after = '';
-  return async () => {
-    const page = { due: run, after, limit: PAGE_WALLETS };
-    const ids = await walletsWithExpiredCredits(deps.pool, scope, page);
-    for (const id of ids) {
-      if (run.signal.aborted) return false;
-      try {
-        totals.expired += await deps.pool.begin(async (tx) => {
-          await holdJobLease(tx, run.lease);
-          return await expireWallet(tx, deps, { scope, user_id: '' }, id, run.at);
-        });
-      } catch (error) {
-        if (error instanceof JobLeaseLost || isOutage(error)) throw error;
-        totals.failed += 1;
-        run.fail?.({ wallet_id: id, ...scope }, error, 'credits not written off');
-      }
-    }
-    after = ids.at(-1) ?? after;
-    return ids.length === PAGE_WALLETS;
-  };
+function pages(
+  deps: BillingDeps,
+  run: JobRun,
+  scope: Scope,
+  totals: { expired: number; failed: number },
+): Turn {
+  return recordPages(run, scope, totals, {
+    page: PAGE_WALLETS,
+    find: (after: string | null, limit) =>
+      walletsWithExpiredCredits(deps.pool, scope, { due: run, after: after ?? '', limit }),
+    async work(id) {
+      totals.expired += await deps.pool.begin(async (tx) => {
+        await holdJobLease(tx, run.lease);
+        return await expireWallet(tx, deps, { scope, user_id: '' }, id, run.at);
+      });
+    },
+    failed: (wallet_id) => [{ wallet_id }, 'credits not written off'],
+  });
 }

@@ -14,6 +14,7 @@ import {
 import type { BillingDeps } from '../api/deps.ts';
 import type { Scope } from '../postgres/client.ts';
 import type { Job, JobRun } from './job.ts';
+import { recordPages } from './record-pages.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
 /** Payments or refunds of one environment at a time: a slow gateway delays its own tenant only. */
@@ -49,48 +50,32 @@ interface Totals {
 }
 
 function payments(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
-  return pages(
-    (after) => paymentsToReconcile(deps.pool, scope, { due: run, after, limit: PAGE }),
-    async (id) => {
-      try {
-        await syncPayment(deps, { scope, user_id: '' }, id);
-        totals.payments += 1;
-      } catch (error) {
-        totals.failed += 1;
-        run.fail?.({ payment_id: id, ...scope }, error, NOT_RECONCILED);
-      }
+  return recordPages(run, scope, totals, {
+    page: PAGE,
+    find: (after: string | null, limit) =>
+      paymentsToReconcile(deps.pool, scope, { due: run, after: after ?? '', limit }),
+    async work(id) {
+      await syncPayment(deps, { scope, user_id: '' }, id);
+      totals.payments += 1;
     },
-  );
+    isAtOnce: true,
+    failed: (payment_id) => [{ payment_id }, NOT_RECONCILED],
+  });
 }
 
 function refunds(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
-  return pages(
-    (after) => refundsToReconcile(deps.pool, scope, { due: run, after, limit: PAGE }),
-    async (id) => {
-      try {
-        await touchRefund(deps.pool, deps, scope, id);
-        await reconcileRefund(deps, { scope, user_id: '' }, id);
-        totals.refunds += 1;
-      } catch (error) {
-        totals.failed += 1;
-        run.fail?.({ refund_id: id, ...scope }, error, NOT_RECONCILED);
-      }
+  return recordPages(run, scope, totals, {
+    page: PAGE,
+    find: (after: string | null, limit) =>
+      refundsToReconcile(deps.pool, scope, { due: run, after: after ?? '', limit }),
+    async work(id) {
+      await touchRefund(deps.pool, deps, scope, id);
+      await reconcileRefund(deps, { scope, user_id: '' }, id);
+      totals.refunds += 1;
     },
-  );
+    isAtOnce: true,
+    failed: (refund_id) => [{ refund_id }, NOT_RECONCILED],
+  });
 }
 
 const NOT_RECONCILED = 'not reconciled with its gateway';
-
-/** A page at a time, its records side by side. */
-function pages(
-  read: (after: string) => Promise<string[]>,
-  reconcile: (id: string) => Promise<void>,
-): Turn {
-  let after = '';
-  return async () => {
-    const ids = await read(after);
-    await Promise.all(ids.map(reconcile));
-    after = ids.at(-1) ?? after;
-    return ids.length === PAGE;
-  };
-}

@@ -83,11 +83,11 @@ describe('an incomplete subscription (billing 10.3)', () => {
       world.api.put(`/v1/payments/${payment.id}`, { payment_status });
     expect((await become('PROCESSING')).status).toBe(200);
     world.api.clock.set(day('2026-11-10'));
-    expect(await world.cancelUnpaid()).toEqual({ cancelled: 1 });
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 1, failed: 0 });
     expect(await read(second!.subscription)).toMatchObject({ subscription_status: 'cancelled' });
     expect(await read(first!.subscription)).toMatchObject({ subscription_status: 'incomplete' });
     expect((await become('FAILED')).status).toBe(200);
-    expect(await world.cancelUnpaid()).toEqual({ cancelled: 1 });
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 1, failed: 0 });
     expect(await read(first!.subscription)).toMatchObject({ subscription_status: 'cancelled' });
   });
 
@@ -99,13 +99,13 @@ describe('an incomplete subscription (billing 10.3)', () => {
     await payOffline(world.api, paid.invoice, '1');
     // Due a day after the issue, and two days of grace.
     world.api.clock.set(day('2026-11-04'));
-    expect(await world.cancelUnpaid()).toEqual({ cancelled: 0 });
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 0, failed: 0 });
     await configure({ grace_period_days: 2, auto_cancellation_enabled: true });
     world.api.clock.set('2026-11-03T23:59:59.999Z');
-    expect(await world.cancelUnpaid()).toEqual({ cancelled: 0 });
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 0, failed: 0 });
     world.api.clock.set(day('2026-11-04'));
-    expect(await world.cancelUnpaid()).toEqual({ cancelled: 1 });
-    expect(await world.cancelUnpaid()).toEqual({ cancelled: 0 });
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 1, failed: 0 });
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 0, failed: 0 });
 
     expect(await read(subscription)).toMatchObject({
       subscription_status: 'cancelled',

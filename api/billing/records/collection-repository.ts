@@ -169,14 +169,20 @@ export async function dueCollections(
      order by next_attempt_at, invoice_id limit ${limit}`;
 }
 
+/** A subscription to cancel, with the invoice that was not paid. */
+export interface PendingCancellation {
+  readonly invoice_id: string;
+  readonly subscription_id: string;
+}
+
 /** A page of the subscriptions to cancel, because their last charge failed; of invoices greater than `after`. */
 export async function pendingCancellations(
   db: Db,
   scope: Scope,
   page: { readonly due: Timeline; readonly after: string; readonly limit: number },
-): Promise<{ readonly invoice_id: string; readonly subscription_id: string }[]> {
+): Promise<PendingCancellation[]> {
   const { due, after, limit } = page;
-  return await db<{ invoice_id: string; subscription_id: string }[]>`
+  return await db<PendingCancellation[]>`
     select invoice_id, subscription_id from invoice_collections
      where ${inScope(db, scope)} and pending_action = 'cancel' and subscription_id is not null
        and ${livesBy(db, due, db`invoice_collections.customer_id`)} and invoice_id > ${after}
