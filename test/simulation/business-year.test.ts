@@ -6,8 +6,8 @@ import { Company } from './business/company.ts';
 /**
  * A year of a business by a test clock: random usage, also late, and its settlement, payments, credits, taxes, refunds,
  * credit notes, edited and recalculated invoices, checkout sessions, disputes, voided invoices, changes of plan and
- * quantity, wallets that freeze and end, and cancellations; some are sent twice, some lose their connections in the
- * middle. Commands about different customers run at once; those about one
+ * quantity, addons, wallets that freeze and end, cancellations, and customers who are deleted; some are sent twice,
+ * some lose their connections in the middle. Commands about different customers run at once; those about one
  * customer are drawn from its own stream and keep their order, so that a seed is one history. At each month's end every
  * invoice and wallet agrees to the cent with a naive ledger, and the identities of the ledger hold. `.ci/run` has 100
  * customers. A person runs other years and a larger or busier business:

@@ -64,7 +64,9 @@ export async function changeQuantity(desk: Desk): Promise<void> {
   const { body: shown } = await desk.business.world.api.get(`/v1/subscriptions/${running.id}`);
   const line = shown.line_items.find(
     (each: any) =>
-      each.price_type === 'FIXED' && (each.end_date === null || each.end_date > desk.now),
+      each.price_type === 'FIXED' &&
+      each.display_name !== 'Setup' &&
+      (each.end_date === null || each.end_date > desk.now),
   );
   const quantity = 1 + random.below(4);
   if (quantity === old.quantity) return;

@@ -19,6 +19,9 @@ const WALLET_RATES = [
   { rate: 0.25, price: 0.3 },
 ] as const;
 
+/** In cents. */
+const ADDON_FEE = 1_795;
+
 /** Customers whose commands run at once: beyond that the two cores are busy. */
 const AT_ONCE = 5;
 /** Share of the customers whose commands of a month lose their connections to Postgres in the middle. */
@@ -33,6 +36,7 @@ export class Company {
   readonly tally: Record<string, number> = {};
   readonly world: BillingWorld;
   readonly plans: { id: string; terms: PlanTerms }[] = [];
+  addon = { id: '', fee: ADDON_FEE };
   connection = '';
   readonly #seed: number;
   readonly #dealings: Dealings[] = [];
@@ -50,12 +54,7 @@ export class Company {
 
   async open(now: string, { first, count }: { first: number; count: number }): Promise<void> {
     const { api, catalog } = this.world;
-    const sent = {
-      name: 'Test',
-      provider_type: 'test',
-      encrypted_secret_data: { webhook_secret: WEBHOOK_SECRET },
-    };
-    this.connection = (await api.post('/v1/connections', sent)).body.id;
+    await this.#connect();
     const value = { enabled: true, intervals_days: [3, 7], final_action: 'none' };
     await api.put('/v1/settings/payment_retry_config', { value });
     this.meter = await catalog.meter();
@@ -77,6 +76,11 @@ export class Company {
         }); // prettier-ignore
       this.plans.push({ id: plan.id, terms });
     }
+    const { id } = (await api.post('/v1/addons', { name: 'Setup', lookup_key: 'setup' })).body;
+    await catalog.fixed({ id }, money(ADDON_FEE), {
+      entity_type: 'ADDON', display_name: 'Setup', billing_period: 'ONETIME',
+    }); // prettier-ignore
+    this.addon = { id, fee: ADDON_FEE };
     const clock = (await api.post('/v1/test-clocks', { now })).body;
     this.#clock = { id: clock.id, now };
     await inTurns(
@@ -84,6 +88,23 @@ export class Company {
       (index) => this.#addCustomer(index),
     );
     await this.#deal((dealings) => dealings.subscribe());
+  }
+
+  async #connect(): Promise<void> {
+    const { body } = await this.world.api.post('/v1/connections', {
+      name: 'Test',
+      provider_type: 'test',
+      encrypted_secret_data: { webhook_secret: WEBHOOK_SECRET },
+    });
+    this.connection = body.id;
+  }
+
+  async #saveCard({ id, card }: Pick<Customer, 'id' | 'card'>): Promise<void> {
+    if (card === null) return;
+    await this.world.api.post(`/v1/customers/${id}/payment-methods`, {
+      gateway_method_id: `pm_test_${card}`,
+      is_default: true,
+    });
   }
 
   async #addCustomer(index: number): Promise<void> {
@@ -95,10 +116,7 @@ export class Company {
       ...(taxes.length === 0 ? {} : { tax_rate_overrides: taxes.map((tax) => taxOverride(tax)) }),
     });
     const card = index % 3 === 0 ? null : index % 7 === 1 ? 'decline' : 'success';
-    if (card !== null)
-      await api.post(`/v1/customers/${id}/payment-methods`, {
-        gateway_method_id: `pm_test_${card}`,
-      });
+    await this.#saveCard({ id, card });
     const wallet = async (wallet_type: string, more: object) =>
       (await api.post('/v1/wallets', { customer_id: id, currency: 'usd', wallet_type, ...more }))
         .body;
@@ -124,7 +142,7 @@ export class Company {
     postpaid?.book.credit(30_000);
     const customer: Customer = {
       id, external_id, card, book, euros: new WalletBook(), postpaid, wallet_id: prepaid?.id ?? null, subscriptions: [], usage: [],
-      taxes, exemptions: [],
+      taxes, exemptions: [], isGone: false,
     }; // prettier-ignore
     this.ledger.customers.push(customer);
     const random = createRandom(this.#seed * 1_000_003 + index);
@@ -158,7 +176,7 @@ export class Company {
   /** A month of usage, the clock, and the ledger of the automatic work at the month's end. Returns all invoices. */
   async month(to: string): Promise<readonly any[]> {
     const from = this.now;
-    for (const { customer, random } of this.#dealings)
+    for (const { customer, random } of this.#dealings.filter((each) => !each.customer.isGone))
       for (let times = random.below(3); times >= 0; times -= 1) {
         const span = Date.parse(to) - Date.parse(from);
         const at = new Date(Date.parse(from) + random.below(span)).toISOString();

@@ -7,6 +7,8 @@ import { freeze, terminateWallet } from './wallet-life.ts';
 import { deletePayment, dispute, late, pay, refund, retryRefund } from './payments.ts';
 import { changePlan, changeQuantity } from './changes.ts';
 import { checkout, followSession, payBySession } from './sessions.ts';
+import { buyAddon } from './addons.ts';
+import { leave } from './leaving.ts';
 import { lateUsage, settleLateUsage } from './late-usage.ts';
 import { cancel, changeTaxes, subscribe } from './subscriptions.ts';
 
@@ -42,6 +44,7 @@ export class Dealings {
   /** One random command of a customer or of a person of the company. */
   async act(): Promise<void> {
     const desk = this.#desk;
+    if (this.customer.isGone) return;
     desk.ledger.expire(this.customer, desk.now);
     const invoices = (await desk.issued()).filter(
       ({ id }) => desk.ledger.invoices.get(id)?.total != null,
@@ -92,4 +95,6 @@ const COMMANDS: readonly (readonly [number, Command, Among?])[] = [
   [2, freeze],
   [8, changePlan],
   [6, changeQuantity],
+  [6, buyAddon],
+  [3, leave],
 ];

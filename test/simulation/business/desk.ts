@@ -18,6 +18,8 @@ export interface Business {
   readonly ledger: Ledger;
   readonly plans: readonly { readonly id: string; readonly terms: PlanTerms }[];
   readonly meter: { readonly id: string };
+  /** An addon with a fee that is due once, in cents. */
+  readonly addon: { readonly id: string; readonly fee: number };
   /** The connection to the gateway. */
   readonly connection: string;
   readonly now: string;
@@ -59,17 +61,27 @@ export class Desk {
   }
 
   /** Sends a command with a key of its own; some a second time, which must answer the same and change nothing. */
-  async command(what: string, path: string, body: object): Promise<any> {
+  async command(
+    what: string,
+    path: string,
+    body: object,
+    verb: 'post' | 'delete' = 'post',
+  ): Promise<any> {
     this.commands += 1;
     const headers = { 'idempotency-key': `business-${this.name}-${this.commands}` };
-    const send = () => this.post(path, body, headers);
-    const sendNow = () => this.business.world.api.post(`/v1${path}`, body, headers);
+    const send = () => this.#untilAnswered(sendNow);
+    const sendNow = () => {
+      const { api } = this.business.world;
+      return verb === 'post'
+        ? api.post(`/v1${path}`, body, headers)
+        : api.delete(`/v1${path}`, undefined, headers);
+    };
     const first = this.isCutOff ? await this.#cutOff(what, sendNow) : await send();
     const isDone = first.status < 300;
     this.refusal = isDone ? '' : `${first.status} ${first.body.code} ${first.body.message}`;
     if (isDone && this.random.chance(TWICE)) {
       const second = await send();
-      if (second.status !== first.status || second.body.id !== first.body.id)
+      if (second.status !== first.status || second.body?.id !== first.body?.id)
         throw new Error(
           `${what} sent twice: ${first.status} ${second.status} ${JSON.stringify(second.body)}`,
         );
@@ -77,12 +89,17 @@ export class Desk {
     }
     this.business.count(isDone ? what : `${what} refused: ${this.refusal}`);
     await this.business.readBank(this.customer);
-    return isDone ? first.body : null;
+    return isDone ? (first.body ?? {}) : null;
   }
 
   /** Repeats a call while the database is unavailable: a connection that was cut off may be found later. */
   async post(path: string, body: object, headers: object = {}): Promise<TestAnswer> {
-    const send = () => this.business.world.api.post(`/v1${path}`, body, headers);
+    return await this.#untilAnswered(() =>
+      this.business.world.api.post(`/v1${path}`, body, headers),
+    );
+  }
+
+  async #untilAnswered(send: () => Promise<TestAnswer>): Promise<TestAnswer> {
     let answer = await send();
     while (answer.status === 503) answer = await send();
     return answer;

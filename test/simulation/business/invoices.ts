@@ -166,8 +166,8 @@ export async function edit(desk: Desk, row: any): Promise<void> {
   ledger.issue(drafted, { usage, net: sum(() => true), taxes }, desk.now, row.period_end);
 }
 
-const isFee = ({ price_type, price_id }: any): boolean =>
-  price_type === 'FIXED' && price_id !== null;
+const isFee = ({ price_type, price_id, display_name }: any): boolean =>
+  price_type === 'FIXED' && price_id !== null && display_name !== 'Setup';
 
 /** Credit notes stay with the invoice: its replacement would ask for the credited amount again (money 9.15). */
 function assertNotAdjusted({ id, adjusted }: Invoice): void {
@@ -176,7 +176,7 @@ function assertNotAdjusted({ id, adjusted }: Invoice): void {
 
 function editOf({ random }: Desk, rows: readonly any[]): object {
   const amount = money(1 + random.below(9_000));
-  const target = random.pick(rows);
+  const target = random.pick(rows.filter(({ display_name }) => display_name !== 'Setup'));
   const kind = random.below(3);
   if (kind === 0 || target === undefined)
     return { action: 'add', display_name: 'Added', amount, quantity: '1' };

@@ -1,10 +1,18 @@
 import { Advances } from './advances.ts';
 import { expectedCharge, monthsLater, termsOfPeriod } from './expected-charge.ts';
+import type { Subscription } from './expected-charge.ts';
 import type { PlanTerms } from './plans.ts';
 import { bookOf, isExempt } from './records.ts';
 import type { Asked, Currency, Customer, Invoice, Payment } from './records.ts';
 import { WalletBook } from './wallet-book.ts';
 import { taxesOn, UNTAXED, type TaxTerms } from './taxes.ts';
+
+interface Setup {
+  readonly subscription: Subscription;
+  readonly at: string;
+  readonly fee: number;
+  invoice: Invoice;
+}
 
 /**
  * The naive ledger of a company: what its invoices ask for, what was paid and returned, and what its customers' wallets
@@ -17,6 +25,8 @@ export class Ledger {
   readonly advances = new Advances();
   /** Invoices that are issued once a session is paid, with what happens then (money 11.6). */
   readonly #gates = new Map<Invoice, { readonly asked: Asked; readonly paid: () => void }>();
+  /** One-time fees of addons, with the invoice that asks for each: the next one if it is void (billing 3.1). */
+  readonly setups: Setup[] = [];
   /** Refunds that were retried. */
   readonly retried = new Set<string>();
   /** Invoices of periods, as they were at the last month's end. */
@@ -89,11 +99,11 @@ export class Ledger {
     const isClosed = invoice.billing_reason !== 'SUBSCRIPTION_CREATE';
     const isFree = isClosed ? pinned?.isExempt === true : isExempt(customer);
     const taxes = isFree ? [] : customer.taxes;
-    const { usage, fee, rows, subscription } = this.#charge(customer, invoice);
+    const { usage, fee, setups, rows, subscription } = this.#charge(customer, invoice, mine);
     mine.rows = rows;
     const period = isClosed ? invoice.period_end : subscription.start;
     if (fee > 0) this.advances.bill(mine, subscription, period, fee);
-    this.issue(mine, { usage, net: usage + fee, taxes }, invoice.finalized_at);
+    this.issue(mine, { usage, net: usage + fee + setups, taxes }, invoice.finalized_at);
   }
 
   /** The invoice of a period with all usage and the taxes of today; written rows stay (billing 8.3, 17.6). */
@@ -105,9 +115,9 @@ export class Ledger {
       const { usage, net } = replaced;
       this.issue(mine, { usage, net, taxes }, at, row.period_end);
     } else {
-      const { usage, fee, rows } = this.#charge(customer, row);
+      const { usage, fee, setups, rows } = this.#charge(customer, row, mine);
       mine.rows = rows;
-      this.issue(mine, { usage, net: usage + fee, taxes }, at, row.period_end);
+      this.issue(mine, { usage, net: usage + fee + setups, taxes }, at, row.period_end);
     }
   }
 
@@ -118,10 +128,18 @@ export class Ledger {
     return isExempt(customer) ? [] : customer.taxes;
   }
 
-  #charge(customer: Customer, invoice: any) {
+  #charge(customer: Customer, invoice: any, mine: Invoice) {
     const subscription = customer.subscriptions.find(({ id }) => id === invoice.subscription_id);
     if (subscription === undefined) throw new Error(`invoice ${invoice.id} is of no one`);
-    return { subscription, ...expectedCharge(subscription, customer.usage, invoice) };
+    let setups = 0;
+    for (const setup of this.setups) {
+      const isIn = setup.at >= invoice.period_start && setup.at < invoice.period_end;
+      const isDue = setup.invoice === mine || setup.invoice.isVoid;
+      if (setup.subscription !== subscription || !isIn || !isDue) continue;
+      setup.invoice = mine;
+      setups += setup.fee;
+    }
+    return { subscription, setups, ...expectedCharge(subscription, customer.usage, invoice) };
   }
 
   /** Credits pay usage, or all rows, before exclusive taxes are added (billing 9.1). */
@@ -146,6 +164,7 @@ export class Ledger {
     bookOf(invoice).giveBack(invoice.taken, at);
     for (const payment of this.paymentsOf(invoice)) payment.invoice_id = id;
     this.advances.move(invoice, draft);
+    for (const setup of this.setups) if (setup.invoice === invoice) setup.invoice = draft;
     return draft;
   }
 
@@ -209,7 +228,14 @@ export class Ledger {
   /** A payment that arrived: for a void invoice it goes back, and a paid purchase gives its credits. */
   pay(invoice: Invoice, id: string, amount: number, kind: Payment['kind'], at: string): void {
     this.#leaveGate(invoice)?.paid();
-    this.payments.set(id, { id, invoice_id: invoice.id, amount, kind, refunded: 0, toSource: 0 });
+    this.payments.set(id, {
+      id,
+      invoice_id: invoice.id,
+      amount,
+      kind,
+      refunded: 0,
+      toSource: 0,
+    });
     const isRefused = invoice.isVoid || invoice.purchase?.state === 'failed';
     if (isRefused) this.backToSource(this.payments.get(id)!, amount);
     this.#completePurchase(invoice, at);

@@ -63,6 +63,8 @@ export interface Invoice {
 
 export interface Customer {
   readonly id: string;
+  /** The customer was deleted: nothing is sold any more. */
+  isGone: boolean;
   readonly external_id: string;
   readonly card: string | null;
   /** The prepaid wallet of dollars that is not closed. */
