@@ -49,6 +49,19 @@ export function unpausedTime(
   };
 }
 
+/**
+ * Where an instant is after a pause that it comes after the start of: it keeps its place among the periods (billing
+ * 12.4). `before` and `after`: the subscription in the pause, and once it is resumed. `earlier`: its earlier pauses.
+ */
+export function movedByPause(
+  { before, after }: Readonly<Record<'before' | 'after', ScheduledSubscription>>,
+  pause: Period,
+  earlier: readonly PausedTime[],
+): (at: Instant) => Instant {
+  const [was, is] = [unpausedTime(before, earlier), unpausedTime(after, [...earlier, pause])];
+  return (at) => is.back(was.of(at));
+}
+
 /** What moved the boundaries of a subscription. Milliseconds. */
 interface Delay {
   /** The start of the period in which the boundaries move. */

@@ -6,6 +6,7 @@ import type {
   CouponApplication as ComputedApplication,
   InvoiceCoupon,
 } from '../../../domain/invoicing/coupons.ts';
+import { movedByPause } from '../../../domain/subscription/unpaused-time.ts';
 import { keptDiscounts } from '../../../domain/invoicing/draft-edits.ts';
 import type { Coupon, CouponAssociation } from '../../../schemas/coupon.ts';
 import type {
@@ -22,16 +23,32 @@ import type { InvoiceTarget } from './invoice-target.ts';
  * once, so `recurringOnly` leaves those out.
  */
 export function couponsOf(
-  target: Pick<InvoiceTarget, 'subscription' | 'invoice' | 'replaces'>,
+  target: Pick<InvoiceTarget, 'subscription' | 'invoice' | 'replaces' | 'resumed'>,
   sources: BillingSources,
   recurringOnly = false,
 ): InvoiceCoupon[] {
   const { id } = target.subscription;
-  const associations = attachedCoupons(sources, id).filter(
-    ({ cadence }) => !recurringOnly || cadence !== 'once',
-  );
+  const associations = attachedCoupons(sources, id)
+    .filter(({ cadence }) => !recurringOnly || cadence !== 'once')
+    .map((association) => resumedCoupon(association, target, sources));
   const own = target.replaces ?? target.invoice?.id ?? null;
   return couponsInForce(associations, sources.couponUses.get(id) ?? [], own);
+}
+
+/** The coupon with its end as the resumption moves it: it discounts as many periods as without the pause (billing 12.4). */
+function resumedCoupon(
+  association: AttachedCoupon,
+  { subscription: after, resumed: before }: Parameters<typeof couponsOf>[0],
+  sources: BillingSources,
+): AttachedCoupon {
+  const { cadence, end_date } = association;
+  const start = before?.pause_at;
+  if (before === undefined || start == null || cadence !== 'repeated') return association;
+  if (end_date === null || end_date <= start) return association;
+  const pauses = sources.pauses.get(before.id) ?? [];
+  const earlier = pauses.filter((pause) => pause.start < start);
+  const moved = movedByPause({ before, after }, { start, end: before.due_at! }, earlier);
+  return { ...association, end_date: moved(end_date) };
 }
 
 /** The coupons of the subscription and of its line items, including used-up ones. */

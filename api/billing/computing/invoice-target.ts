@@ -28,6 +28,11 @@ export interface InvoiceTarget {
   readonly finalize_after: string | null;
   /** The addon whose rows alone are on the invoice; absent: the rows of all lines. */
   readonly addon?: InvoicedAddon | null;
+  /**
+   * The paused subscription, if the invoice is that of its resumption; otherwise absent. Its coupons that count periods
+   * still end as before the pause.
+   */
+  readonly resumed?: SubscriptionRow;
   /** Grouped subscriptions whose rows are on the invoice. Absent: not looked up yet. */
   readonly grouped?: readonly InvoiceTarget[];
 }

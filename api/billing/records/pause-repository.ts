@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { movePause, type PauseRecordStatus } from '../../../domain/states/pause.ts';
 import { paidPeriodAt } from '../../../domain/subscription/schedule.ts';
-import { unpausedTime } from '../../../domain/subscription/unpaused-time.ts';
+import { movedByPause } from '../../../domain/subscription/unpaused-time.ts';
 import { epochMs, isoText, laterOf } from '../../../domain/time/instant.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
@@ -139,9 +139,10 @@ async function moveCouponEnds(
   if (ends.length === 0) return;
   const pauses = (await pausedTimes(tx, scope, [before.id])).get(before.id) ?? [];
   const earlier = pauses.filter(({ start }) => start < before.pause_at!);
-  const timeBefore = unpausedTime(before, earlier);
-  const timeAfter = unpausedTime(after, pauses);
-  const moved = ends.map(({ end_date }) => timeAfter.back(timeBefore.of(end_date)));
+  const pause = { start: before.pause_at!, end: before.due_at! };
+  const moved = ends.map(({ end_date }) =>
+    movedByPause({ before, after }, pause, earlier)(end_date),
+  );
   await tx`
     update coupon_associations a set end_date = moved.end_date
       from unnest(${ends.map(({ id }) => id)}::text[], ${moved}::timestamptz[]) as moved (id, end_date)

@@ -158,6 +158,7 @@ function resuming(subscription: SubscriptionRow, at: string): Advance {
       covers: { closing: null, opening },
       invoice: null,
       finalize_after: null,
+      resumed: subscription,
     },
     after: () => withDue(begun),
   };

@@ -625,6 +625,36 @@ describe('a coupon that counts periods discounts as many as without the pause (b
     expect(await discounts({}, '2026-07-11', '2026-08-25', ends)).toEqual(['3.1', '3.1', '0', '0']);
   });
 
+  test('the end of the coupon passes in a pause from the end of a period', async () => {
+    const { catalog } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '31');
+    const coupon = await world.api.postOk('/v1/coupons', {
+      ...{ name: 'Off', type: 'percentage', percentage_off: '10' },
+      ...{ cadence: 'repeated', duration_in_periods: 2 },
+    });
+    world.api.clock.set(day('2026-07-01'));
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      ...{ start_date: day('2026-07-01'), coupons: [coupon.id] },
+    });
+    await post(subscription, 'pause', { pause_mode: 'period_end' });
+    await at('2026-08-01');
+    await at('2026-09-15');
+    await post(subscription, 'resume', { resume_mode: 'immediate' });
+    await at('2026-10-15');
+    const { items } = await world.api.postOk('/v1/invoices/search', {
+      subscription_id: subscription.id,
+    });
+    const discounted = items.map((invoice: any) => [
+      `${invoice.period_start.slice(5, 10)}..${invoice.period_end.slice(5, 10)}`,
+      invoice.total,
+      invoice.total_discount,
+    ]);
+    expect(discounted).toContainEqual(['09-15..10-15', '27.9', '3.1']);
+    expect(discounted).toContainEqual(['07-01..08-01', '27.9', '3.1']);
+    expect(discounted[0]).toEqual(['09-15..10-15', '31', '0']);
+  });
+
   test('on a calendar, whose periods do not move', async () => {
     const calendar = { billing_cycle: 'calendar' };
     const ends = ['2026-08-01', '2026-09-01', '2026-10-01'];
