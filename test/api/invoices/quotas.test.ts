@@ -141,6 +141,16 @@ describe('usage beyond the quota of its window is billed (money 7.10)', () => {
     expect(rows(await preview(of))).toEqual([shown]);
   }); // prettier-ignore
 
+  test('a week of the unit lasts seven days from a period that begins within it (money 7.7)', async () => {
+    const week = { grant_duration_unit: 'week', grant_duration_value: 1 };
+    const of = await granted({ ...FIVE_HOURS, ...week, grant_allocation_behavior: 'unit_start' });
+    // March begins on a Sunday: one window until the next Sunday.
+    await of.use('03-01T10:00', '90');
+    await of.use('03-02T10:00', '60');
+    await of.use('03-08T10:00', '100');
+    expect(rows(await preview(of))).toEqual(['50 200 50']);
+  });
+
   test('tiers begin at the first unit beyond, and windows of a price are rated alone', async () => {
     const tiers = [
       { up_to: 10, unit_amount: '1' },

@@ -94,7 +94,7 @@ export class Measured {
         !pauses.some(({ start, end }) => start <= at && at < end),
     );
     return total(
-      beyondQuota(free!.quota!, zone, period, this.#uncut(period), uses)
+      beyondQuota(free!.quota!, zone, this.#uncut(period), uses)
         .filter(({ at }) => inside.start <= at && at < inside.end)
         .map(({ units }) => units),
     );

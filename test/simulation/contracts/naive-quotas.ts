@@ -6,13 +6,14 @@ import { positive } from './naive-rating.ts';
 
 const HOUR = 3_600_000;
 
-/** What each use of a period adds to the usage beyond a quota (money 7.10); the uses are those that count. */
+/**
+ * What each use of a period adds to the usage beyond a quota (money 7.10); the uses are those that count. The period is
+ * the one without cuts by the start and the end of the contract: windows are counted from its start (money 7.6).
+ */
 export function beyondQuota(
   quota: Quota,
   zone: string,
   period: Time,
-  /** The period without cuts by the start and the end of the contract. */
-  uncut: Time,
   uses: readonly Use[],
 ): { readonly at: number; readonly units: Decimal }[] {
   let window: Time = { start: -Infinity, end: period.start };
@@ -27,7 +28,7 @@ export function beyondQuota(
       const before = positive(used.minus(quota.units));
       used = used.plus(value);
       // A window as long as the period counts nothing.
-      const isLong = quota.unit !== 'subscription_period' && outlasts(quota, zone, uncut);
+      const isLong = quota.unit !== 'subscription_period' && outlasts(quota, zone, period);
       const units = isLong ? new Decimal(value) : positive(used.minus(quota.units)).minus(before);
       return { at, units };
     });
@@ -44,9 +45,8 @@ function openedBy(quota: Quota, zone: string, period: Time, at: number, covered:
     let next = floorOf(quota.unit, zone, period.start);
     while (after(quota, zone, next) <= at) next = after(quota, zone, next);
     start = Math.max(next, covered);
-    const end = after(quota, zone, next);
-    return { start, end: stretched(end, period) };
   }
+  // Its duration after its start, also if it does not begin with its unit (money 7.7).
   return { start, end: stretched(after(quota, zone, start), period) };
 }
 
