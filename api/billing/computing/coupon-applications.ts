@@ -35,7 +35,7 @@ export function couponsOf(
   return couponsInForce(associations, sources.couponUses.get(id) ?? [], own);
 }
 
-/** The coupon with the end that the resumption moves: it discounts as many periods as without the pause (billing 12.4). */
+/** The coupon with the end that the resumption moves: it counts as many periods as without the pause (billing 12.4). */
 function resumedCoupon(
   association: AttachedCoupon,
   { subscription: after, resumed: before }: Parameters<typeof couponsOf>[0],
