@@ -1,3 +1,4 @@
+import { isGatewaySilent } from '../api/billing/gateways/open-gateway.ts';
 import { isOutage } from '../api/outage.ts';
 import type { Scope } from '../postgres/client.ts';
 import { JobLeaseLost } from '../postgres/tables/job-leases.ts';
@@ -31,7 +32,7 @@ export function recordPages<Key>(
     try {
       await records.work(key);
     } catch (error) {
-      if (error instanceof JobLeaseLost || isOutage(error)) throw error;
+      if (error instanceof JobLeaseLost || isOutageOfStore(error)) throw error;
       const [ids, message] = records.failed(key);
       totals.failed += 1;
       run.fail?.({ ...ids, ...scope }, error, message);
@@ -50,6 +51,9 @@ export function recordPages<Key>(
     return page.length === records.page;
   };
 }
+
+/** A gateway that is silent concerns the records of its connection: the others go on. */
+const isOutageOfStore = (error: unknown): boolean => isOutage(error) && !isGatewaySilent(error);
 
 /** Waits for all, also if one throws, so that no work goes on after its turn. Throws the first failure. */
 async function allOf(work: readonly Promise<void>[]): Promise<void> {

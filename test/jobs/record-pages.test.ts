@@ -1,3 +1,5 @@
+import { gatewayUnavailable } from '../../api/billing/gateways/open-gateway.ts';
+import { BillingError } from '../../domain/errors.ts';
 import { recordPages } from '../../jobs/record-pages.ts';
 import { JobLeaseLost } from '../../postgres/tables/job-leases.ts';
 
@@ -38,6 +40,13 @@ test.each([{ isAtOnce: false }, { isAtOnce: true }])(
     expect([totals, failed]).toEqual([{ failed: 1 }, [{ key: '2', ...SCOPE }]]);
   },
 );
+
+test('a gateway that is silent is a failure of the record; an outage of a store ends the turn', async () => {
+  const silent = records((key) => (key === 1 ? gatewayUnavailable() : null), { isAtOnce: true });
+  expect([await silent.turn(), silent.worked, silent.totals]).toEqual([true, [2], { failed: 1 }]);
+  const away = new BillingError('unavailable', 'usage_unavailable', 'away');
+  await expect(records(() => away).turn()).rejects.toBe(away);
+});
 
 test('a lost lease ends the turn once the others of the page are done', async () => {
   const lost = new JobLeaseLost('collect-invoices');

@@ -98,8 +98,7 @@ function refuseForeignStorage(
 /** Without its secret key a connection to Stripe only links records (money 19.6). */
 function takesPayments(provider: Connection['provider_type'], secrets: Secrets): boolean {
   if (provider !== 'stripe') return isAdapted(provider);
-  const key = secrets?.['secret_key'];
-  return typeof key === 'string' && key !== '';
+  return secrets?.['secret_key'] !== undefined;
 }
 
 function sealed(secretBox: SecretBox, { scope }: Caller, secrets: Secrets): string | null {

@@ -58,7 +58,6 @@ async function offeredTo(customer: { external_id: string }): Promise<string[]> {
 
 test.each([
   ['other credentials', KEYLESS],
-  ['an empty key', { ...KEYLESS, secret_key: '' }],
   ['no credentials', null],
 ])('with %s it is not chosen, and the portal does not offer it', async (_, credentials) => {
   await secrets(credentials);
