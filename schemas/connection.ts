@@ -61,7 +61,7 @@ export const SyncConfig = z
   .meta({ id: 'SyncConfig' });
 export type SyncConfig = z.infer<typeof SyncConfig>;
 
-/** Secrets that the product itself reads. They are text: a number or a truth value is none of them. */
+/** Secrets that the product itself reads; they must be text. */
 const SECRETS_READ: ReadonlySet<string> = new Set([
   'aws_access_key_id',
   'aws_secret_access_key',

@@ -9,9 +9,9 @@ import {
   nonNegativeDecimal,
   optionalId,
   optionalName,
+  optionalOneOf,
   text,
   time,
-  optionalOneOf,
 } from './primitives.ts';
 import { Subscription } from './subscription-answers.ts';
 import { SUBSCRIPTION_STATUSES } from './words.ts';

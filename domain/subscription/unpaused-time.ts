@@ -20,7 +20,7 @@ const UNMOVED: UnpausedTime = { of: (at) => at, back: (at) => at };
 /**
  * A pause of the anniversary cycle moves the anchor, and the boundaries after it are counted on from the one that it
  * moved; on a calendar, the periods that are paused from their start to their end do not count. Pauses are in order of
- * time. `until`: what moves boundaries from then on is not known yet; null: all is.
+ * time. `until`: pauses and plan changes from then on are left out; null: none is.
  */
 export function unpausedTime(
   subscription: ScheduledSubscription,
@@ -50,8 +50,8 @@ export function unpausedTime(
 }
 
 /**
- * Where an instant is after a pause that it comes after the start of: it keeps its place among the periods (billing
- * 12.4). `before` and `after`: the subscription in the pause, and once it is resumed. `earlier`: its earlier pauses.
+ * Moves instants after the start of a pause, so that each keeps its place among the periods (billing 12.4). `before`:
+ * the paused subscription. `after`: the resumed one. `earlier`: its earlier pauses, in order of time.
  */
 export function movedByPause(
   { before, after }: Readonly<Record<'before' | 'after', ScheduledSubscription>>,

@@ -23,7 +23,8 @@ const PER_REQUEST = 500;
  * Ends what is open at the gateway of a connection, because nothing can be asked there once the credentials are deleted
  * (money 11.16): pages are closed, money that has arrived is booked, and refunds are read. What cannot be ended now
  * does not keep the connection: sessions then expire without the gateway. 409 if more are open than one request ends;
- * the next request goes on. Returns whether a payment has been tried; all count as tried once the gateway is silent.
+ * the next request goes on. Returns a function that tells whether a payment was tried; if the gateway is silent, all
+ * count as tried.
  */
 export async function closeGateway(
   deps: BillingDeps,

@@ -1,8 +1,8 @@
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 
 /**
- * The published connection that takes payments over a provider; null if there is none, or if there are several and the
- * request names no provider.
+ * The published connection over which payments are taken. Null: there is none, or there are several and `provider` is
+ * null.
  */
 export async function findGatewayConnection(
   db: Db,

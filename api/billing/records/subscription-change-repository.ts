@@ -150,8 +150,8 @@ const changedRows = (db: Db, of: SettledService): Fragment => db`
      and (r ->> 'period_start')::timestamptz >= ${of.from}`;
 
 /**
- * SQL: invoice rows that final credit notes credit, each with the tax on what is credited. A note decides about this
- * tax, whether it returns it or not.
+ * SQL: invoice rows that final credit notes credit, each with the tax on the credited amount. The note settles this
+ * tax, whether it returns it or not (billing 5.3).
  */
 const creditedRows = (db: Db, of: SettledService): Fragment => db`
   select l.subscription_line_item_id, l.period_start, l.period_end, 'credit', (-n.amount / l.factor)::text, '0', '0',

@@ -36,7 +36,7 @@ export async function findAddonAssociationsOf(
      order by created_at, id`;
 }
 
-/** One page of the addons of a subscription, newest first: by default those that have not ended `now`. */
+/** One page of the addons of a subscription, newest first: by default those that have not ended at `now`. */
 export function pageOfAddonAssociations(
   db: Db,
   scope: Scope,
