@@ -30,7 +30,16 @@ export interface CreditableInvoice {
   /** Sum of the refunds in flight. */
   readonly refunds_in_flight: string;
   readonly exclusive_tax: string;
-  readonly lines: readonly (DiscountedAmount & { readonly id: string })[];
+  /** The exclusive tax that changes have not returned; absent: all of it. */
+  readonly tax_left?: string;
+  readonly lines: readonly CreditableRow[];
+}
+
+/** A row of the invoice. */
+export interface CreditableRow extends DiscountedAmount {
+  readonly id: string;
+  /** What changes have left of its service, before this note; absent or null: they have credited nothing of it. */
+  readonly service?: { readonly key: string; readonly left: string } | null;
 }
 
 /** One credited row, or `TAX_LINE`. */
@@ -100,7 +109,8 @@ export function creditCapacity(invoice: CreditableInvoice, type: CreditNoteType)
 /**
  * Checks a credit note and returns its total (money 10.5). The check runs at creation and, with the
  * note's own type, again at finalization, because a draft reserves nothing. Limits count finalized notes only
- * (money 8.4.4): each row up to its net, all rows together up to `creditCapacity`.
+ * (money 8.4.4): each row up to its net and up to what changes have left of its service, all rows together up to
+ * `creditCapacity`.
  */
 export function checkCreditNote(
   invoice: CreditableInvoice,
@@ -132,7 +142,9 @@ export function checkCreditNote(
       line.invoice_line_item_id === TAX_LINE
         ? taxCap(invoice, [...earlier, ...lines])
         : netOf(invoice, line.invoice_line_item_id, `line_items[${index}].invoice_line_item_id`);
-    const left = Decimal.max(cap.minus(creditedOn(before, line.invoice_line_item_id)), ZERO);
+    const ofRow = cap.minus(creditedOn(before, line.invoice_line_item_id));
+    const ofService = serviceLeft(invoice, line.invoice_line_item_id, lines.slice(0, index));
+    const left = Decimal.max(ofService === null ? ofRow : Decimal.min(ofRow, ofService), ZERO);
     if (amount.gt(left)) throw tooMuch(path, amount, left);
   });
 
@@ -177,6 +189,18 @@ const compareJson = (left: readonly string[], right: readonly string[]): number 
 const creditedOn = (lines: readonly CreditNoteLine[], id: string): Decimal =>
   sum(lines.filter((line) => line.invoice_line_item_id === id).map((line) => decimal(line.amount)));
 
+/** What is left of the service of a row, after earlier lines of this note; null if no change has credited a part. */
+function serviceLeft(
+  invoice: CreditableInvoice,
+  id: string,
+  lines: readonly CreditNoteLine[],
+): Decimal | null {
+  const service = invoice.lines.find((row) => row.id === id)?.service ?? null;
+  if (service === null) return null;
+  const rows = invoice.lines.filter((row) => row.service?.key === service.key);
+  return decimal(service.left).minus(sum(rows.map((row) => creditedOn(lines, row.id))));
+}
+
 function netOf(invoice: CreditableInvoice, id: string, path: string): Decimal {
   const line = invoice.lines.find((candidate) => candidate.id === id);
   if (line === undefined) throw invalidField(path, 'must be a row of the invoice');
@@ -192,7 +216,9 @@ function taxCap(invoice: CreditableInvoice, credited: readonly CreditNoteLine[])
       .filter((line) => line.invoice_line_item_id !== TAX_LINE)
       .map((line) => decimal(line.amount)),
   );
-  return roundToCurrency(decimal(invoice.exclusive_tax).times(rows).div(taxable), invoice.currency);
+  const tax = decimal(invoice.exclusive_tax).times(rows).div(taxable);
+  const left = decimal(invoice.tax_left ?? invoice.exclusive_tax);
+  return Decimal.min(roundToCurrency(tax, invoice.currency), left);
 }
 
 function tooMuch(path: string, amount: Decimal, left: Decimal): BillingError {

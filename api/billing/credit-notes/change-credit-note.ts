@@ -27,10 +27,10 @@ import {
   lockCreditNote,
   updateCreditNote,
 } from '../records/credit-note-repository.ts';
-import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { paymentsOfInvoice } from '../records/payment-repository.ts';
 import { refundsOfInvoice } from '../records/refund-repository.ts';
 import { returnMoney } from '../refunds/return-money.ts';
+import { creditableRows } from './creditable-rows.ts';
 import { creditNoteEvent } from './credit-note-notification.ts';
 
 /** The changed credit note and the refunds that it caused. */
@@ -77,7 +77,7 @@ export async function checkLimits(
     ...invoice,
     exclusive_tax: invoice.tax_summary?.exclusive_tax ?? '0',
     refunds_in_flight: decimalText(refundsInFlight(await refundsOfInvoice(tx, scope, invoice.id))),
-    lines: await linesOfInvoices(tx, scope, [invoice.id]),
+    ...(await creditableRows(tx, scope, invoice)),
   };
   const earlier: StoredCreditNote[] = notes.map((note) => ({
     credit_note_status: note.credit_note_status,

@@ -1,4 +1,4 @@
-import type { BilledRow } from '../../../domain/pricing/credit.ts';
+import type { ServiceRow } from '../../../domain/invoicing/credited-service.ts';
 import type { ChangeRow } from '../../../domain/pricing/edited-charges.ts';
 import {
   inScope,
@@ -69,11 +69,7 @@ export async function addChangeRows(
 }
 
 /** A charged or credited row of a line item, with the exclusive tax that was charged or returned with it. */
-export interface SettledRow extends BilledRow {
-  readonly subscription_line_item_id: string;
-  readonly period_start: string;
-  readonly period_end: string;
-  readonly tax: string;
+export interface SettledRow extends ServiceRow {
   /** The customer of the invoice; null for a row of a change without an invoice. */
   readonly customer_id: string | null;
 }
@@ -89,18 +85,41 @@ export async function settledRowsOf(
   lineItemIds: readonly string[],
   from: string,
 ): Promise<SettledRow[]> {
-  if (lineItemIds.length === 0) return [];
-  const of = { scope, subscription_id: subscriptionId, line_item_ids: lineItemIds, from };
-  return await db<SettledRow[]>`
-    ${invoicedRows(db, of)} union all ${changedRows(db, of)} union all ${creditedRows(db, of)}`;
+  const of = { scope, subscription_id: subscriptionId, line_item_ids: lineItemIds };
+  return await rowsOf(db, { ...of, from });
 }
+
+/** The same for service that ends after `until`: also what began before it. */
+export async function rowsOfServiceAfter(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+  lineItemIds: readonly string[],
+  until: string,
+): Promise<SettledRow[]> {
+  const of = { scope, subscription_id: subscriptionId, line_item_ids: lineItemIds };
+  return await rowsOf(db, { ...of, until });
+}
+
+const rowsOf = async (db: Db, of: SettledService): Promise<SettledRow[]> =>
+  of.line_item_ids.length === 0
+    ? []
+    : await db<SettledRow[]>`
+        ${invoicedRows(db, of)} union all ${changedRows(db, of)} union all ${creditedRows(db, of)}`;
 
 interface SettledService {
   readonly scope: Scope;
   readonly subscription_id: string;
   readonly line_item_ids: readonly string[];
-  readonly from: string;
+  /** Service that begins then or later. */
+  readonly from?: string;
+  /** Service that ends later. */
+  readonly until?: string;
 }
+
+/** SQL: whether the period of a row is asked for. */
+const isAsked = (db: Db, { from, until }: SettledService, start: Fragment, end: Fragment) =>
+  until === undefined ? db`${start} >= ${from!}` : db`${end} > ${until}`;
 
 /**
  * SQL: the invoice rows `l` with their invoices `i`. `l.factor` converts from the currency of the subscription to that
@@ -112,7 +131,7 @@ const rowsOfService = (db: Db, of: SettledService): Fragment => db`
     where ${inScope(db, of.scope, 'l')} and l.subscription_id = ${of.subscription_id}
       and l.subscription_line_item_id = any(${of.line_item_ids as string[]}::text[])
       and (l.holds_slot or not l.holds_slot)
-      and l.status = 'published' and l.period_start >= ${of.from}) l
+      and l.status = 'published' and ${isAsked(db, of, db`l.period_start`, db`l.period_end`)}) l
   join invoices i on i.id = l.invoice_id`;
 
 /** SQL: the exclusive tax that the invoice `i` charges on an amount of one of its rows, in the currency of the row. */
@@ -132,7 +151,7 @@ const invoicedRows = (db: Db, of: SettledService): Fragment => db`
          (l.line_item_discount / l.factor)::text as line_item_discount,
          (l.invoice_level_discount / l.factor)::text as invoice_level_discount, i.invoice_status,
          (${taxOn(db, db`(l.amount - l.line_item_discount - l.invoice_level_discount)`)})::text as tax,
-         i.customer_id
+         i.customer_id, 'invoice' as source
     from ${rowsOfService(db, of)}
    where coalesce(i.billing_reason, '') <> 'SUBSCRIPTION_UPDATE' or i.invoice_type = 'SUBSCRIPTION'`;
 
@@ -141,13 +160,13 @@ const changedRows = (db: Db, of: SettledService): Fragment => db`
   select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz,
          (r ->> 'period_end')::timestamptz, r ->> 'kind', r ->> 'gross',
          ((r ->> 'gross')::numeric - (r ->> 'net')::numeric)::text, '0',
-         coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax', i.customer_id
+         coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax', i.customer_id, 'change'
     from subscription_changes c
     cross join jsonb_array_elements(c.rows) r
     left join invoices i on i.id = c.invoice_id
    where ${inScope(db, of.scope, 'c')} and c.subscription_id = ${of.subscription_id}
      and r ->> 'line_item_id' = any(${of.line_item_ids as string[]}::text[])
-     and (r ->> 'period_start')::timestamptz >= ${of.from}`;
+     and ${isAsked(db, of, db`(r ->> 'period_start')::timestamptz`, db`(r ->> 'period_end')::timestamptz`)}`;
 
 /**
  * SQL: invoice rows that final credit notes credit, each with the tax on the credited amount. The note settles this
@@ -155,7 +174,7 @@ const changedRows = (db: Db, of: SettledService): Fragment => db`
  */
 const creditedRows = (db: Db, of: SettledService): Fragment => db`
   select l.subscription_line_item_id, l.period_start, l.period_end, 'credit', (-n.amount / l.factor)::text, '0', '0',
-         i.invoice_status, (-(${taxOn(db, db`n.amount`)}))::text, i.customer_id
+         i.invoice_status, (-(${taxOn(db, db`n.amount`)}))::text, i.customer_id, 'note'
     from ${rowsOfService(db, of)}
     join credit_notes c on ${inScope(db, of.scope, 'c')} and c.invoice_id = i.id and c.credit_note_status = 'FINALIZED'
     join credit_note_lines n on n.credit_note_id = c.id and n.invoice_line_item_id = l.id`;

@@ -1,0 +1,62 @@
+import type { CreditableInvoice } from '../../../domain/invoicing/credit-notes.ts';
+import { creditedService } from '../../../domain/invoicing/credited-service.ts';
+import { roundToCurrency } from '../../../domain/currency.ts';
+import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
+import { netAmount } from '../../../domain/pricing/net-amount.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
+import { rowsOfServiceAfter } from '../records/subscription-change-repository.ts';
+
+/** The rows of an invoice and its tax, with what changes of subscriptions have left of them (money 10.6). */
+export async function creditableRows(
+  tx: Transaction,
+  scope: Scope,
+  invoice: InvoiceRecord,
+): Promise<Pick<CreditableInvoice, 'lines' | 'tax_left'>> {
+  const lines = await linesOfInvoices(tx, scope, [invoice.id]);
+  const services = await servicesOf(tx, scope, lines);
+  const exclusive = decimal(invoice.tax_summary?.exclusive_tax ?? '0');
+  const taxable = sum(lines.map(netAmount));
+  const untouched = sum(lines.filter(({ id }) => !services.has(id)).map(netAmount));
+  const taxes = new Map([...services.values()].map(({ key, tax_left }) => [key, tax_left]));
+  const ofUntouched = taxable.gt(0) ? exclusive.times(untouched).div(taxable) : ZERO;
+  const left = roundToCurrency(sum([ofUntouched, ...taxes.values()]), invoice.currency);
+  return {
+    tax_left: decimalText(Decimal.min(left, exclusive)),
+    lines: lines.map((line) => {
+      const service = services.get(line.id);
+      if (service === undefined) return line;
+      const rest = roundToCurrency(service.left, invoice.currency);
+      return { ...line, service: { key: service.key, left: decimalText(rest) } };
+    }),
+  };
+}
+
+/** The services of which changes have credited a part, by the rows that charge them, in the currency of the invoice. */
+async function servicesOf(tx: Transaction, scope: Scope, lines: readonly InvoiceLineRecord[]) {
+  const fees = lines.filter(({ price_type }) => price_type === 'FIXED');
+  const services = new Map<string, NonNullable<ReturnType<typeof creditedService>>>();
+  for (const [subscription_id, rows] of groupBy(fees, (line) => line.subscription_id ?? '')) {
+    const starts = rows.flatMap(({ period_start }) => period_start ?? []).sort();
+    const ids = rows.flatMap((row) => row.subscription_line_item_id ?? []);
+    if (starts.length === 0 || ids.length === 0) continue;
+    const settled = groupBy(
+      await rowsOfServiceAfter(tx, scope, subscription_id, ids, starts[0]!),
+      (row) => row.subscription_line_item_id,
+    );
+    for (const { id, subscription_line_item_id, period_start, custom_currency } of rows) {
+      const ofLine = settled.get(subscription_line_item_id ?? '') ?? [];
+      const service = period_start === null ? null : creditedService(period_start, ofLine);
+      if (service === null) continue;
+      const factor = decimal(custom_currency?.conversion_factor ?? '1');
+      services.set(id, {
+        key: service.key,
+        left: service.left.times(factor),
+        tax_left: service.tax_left.times(factor),
+      });
+    }
+  }
+  return services;
+}
