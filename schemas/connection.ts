@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { isEmpty, onlyEmpty } from './not-offered.ts';
-import { name, optionalMetadata, optionalText, pairs, recordFields, text } from './primitives.ts';
+import {
+  name,
+  optionalChoice,
+  optionalMetadata,
+  optionalOneOf,
+  optionalText,
+  pairs,
+  recordFields,
+  text,
+} from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { bucket, COMPRESSIONS, ENCRYPTIONS } from './storage.ts';
 import { BILLING_PERIODS, CONNECTION_PROVIDERS, SYNCED_ENTITIES } from './words.ts';
@@ -22,10 +31,17 @@ const perEntity = <Value extends z.ZodType>(value: Value) =>
   >;
 
 /** Defaults of scheduled exports over the connection, for fields that their `job_config` omits. */
-const S3Export = z.object({
-  bucket: bucket.nullish(),
+const S3ExportBody = z.object({
+  bucket: optionalChoice(bucket),
   region: text(64).nullish(),
   key_prefix: text(512).nullish(),
+  compression: optionalOneOf(COMPRESSIONS),
+  encryption: optionalOneOf(ENCRYPTIONS),
+});
+const S3Export = z.object({
+  bucket: z.string().nullish(),
+  region: z.string().nullish(),
+  key_prefix: z.string().nullish(),
   compression: z.enum(COMPRESSIONS).nullish(),
   encryption: z.enum(ENCRYPTIONS).nullish(),
 });
@@ -38,16 +54,17 @@ const InvoiceSyncSettings = z.object({
 
 export const SyncConfigBody = z.object({
   ...perEntity(DirectionsBody.nullish()),
-  s3: S3Export.nullish(),
+  s3: S3ExportBody.nullish(),
   // No adapter would read them.
   aws_marketplace: AwsMarketplace.nullish().refine(
     isEmpty,
     onlyEmpty('a region of AWS Marketplace'),
   ),
-  invoice_sync_settings: InvoiceSyncSettings.nullish().refine(
-    isEmpty,
-    onlyEmpty('settings of invoices in another system'),
-  ),
+  invoice_sync_settings: InvoiceSyncSettings.extend({
+    normalize_fixed_to: optionalOneOf(BILLING_PERIODS),
+  })
+    .nullish()
+    .refine(isEmpty, onlyEmpty('settings of invoices in another system')),
 });
 export type SyncConfigBody = z.output<typeof SyncConfigBody>;
 

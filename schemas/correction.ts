@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_ID_LENGTH_MAX } from './events/event-bodies.ts';
-import { instant, name, recordFields, text } from './primitives.ts';
+import { instant, name, optionalOneOf, recordFields, text } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
 export const CORRECTION_TYPES = ['void'] as const;
@@ -9,7 +9,7 @@ export const CORRECTION_TYPES = ['void'] as const;
 export const CreateCorrectionBody = z
   .object({
     event_id: text(EVENT_ID_LENGTH_MAX).min(1, 'is required'),
-    type: z.enum(CORRECTION_TYPES).default('void'),
+    type: optionalOneOf(CORRECTION_TYPES).transform((type) => type ?? 'void'),
     /** For later readers of the audit trail. */
     reason: name(1000),
   })

@@ -5,6 +5,7 @@ import {
   email,
   optionalId,
   optionalMetadata,
+  optionalOneOf,
   optionalText,
   recordFields,
   text,
@@ -75,7 +76,7 @@ export const contactFields = {
 
 /** The customer's id at a connected provider. The linked record is always the customer itself. */
 const CustomerLinkBody = z.object({
-  entity_type: z.literal('customer').nullish(),
+  entity_type: optionalOneOf(['customer']),
   entity_id: text().nullish(),
   provider_type: z.enum(LINKED_PROVIDERS),
   provider_entity_id: text(255).refine((value) => value.trim() !== '', 'is required'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalText, id, instant, integer, time } from './primitives.ts';
+import { decimalText, id, instant, integer, optionalOneOf, time } from './primitives.ts';
 
 export const RevenueDashboardBody = z
   .object({
@@ -88,7 +88,7 @@ export const DashboardSummaryBody = z
     start_time: time.nullish(),
     end_time: time.nullish(),
     /** `all`: open and overdue are of all finalized invoices, whenever they were issued. Default: `range`. */
-    open_of: z.enum(['range', 'all']).nullish(),
+    open_of: optionalOneOf(['range', 'all']),
   })
   .refine(({ start_time, end_time }) => !start_time || !end_time || start_time < end_time, {
     path: ['end_time'],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { instant, integer } from './primitives.ts';
+import { instant, integer, optionalOneOf } from './primitives.ts';
 
 /** A company of generated data. */
 export const SEED_PROFILES = ['ai-saas'] as const;
@@ -7,7 +7,7 @@ export const SEED_EVENTS_MAX = 1_000_000;
 
 /** What an environment is filled with. The same seed and number of events give the same customers and usage. */
 export const SeedEnvironmentBody = z.object({
-  profile: z.enum(SEED_PROFILES).default('ai-saas'),
+  profile: optionalOneOf(SEED_PROFILES).transform((profile) => profile ?? 'ai-saas'),
   seed: integer.min(1).max(1_000_000_000).default(1),
   events: integer.min(1).max(SEED_EVENTS_MAX).default(SEED_EVENTS_MAX),
 });

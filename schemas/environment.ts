@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, name, optionalId, optionalName } from './primitives.ts';
+import { instant, name, optionalId, optionalName, optionalOneOf } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { ENVIRONMENT_TYPES } from './words.ts';
 
@@ -18,7 +18,7 @@ export type UpdateEnvironmentBody = z.output<typeof UpdateEnvironmentBody>;
 /** A new environment by name and type, or an existing one that has no catalog yet. */
 export const CloneEnvironmentBody = z.object({
   name: optionalName(),
-  type: z.enum(ENVIRONMENT_TYPES).nullish(),
+  type: optionalOneOf(ENVIRONMENT_TYPES),
   target_environment_id: optionalId,
 });
 export type CloneEnvironmentBody = z.output<typeof CloneEnvironmentBody>;

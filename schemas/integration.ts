@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { SecretData, SyncConfig } from './connection.ts';
 import { IntegrationMapping } from './customer.ts';
-import { id, instant, name, optionalMetadata } from './primitives.ts';
+import {
+  id,
+  instant,
+  name,
+  optionalChoice,
+  optionalMetadata,
+  optionalOneOf,
+} from './primitives.ts';
 import { PageQuery } from './search.ts';
 import { CONNECTION_PROVIDERS, LINKED_ENTITY_TYPES, LINKED_PROVIDERS } from './words.ts';
 
@@ -29,9 +36,9 @@ export const MappingQuery = PageQuery.extend({ entity_type: entityType, entity_i
 export const SyncBody = z.object({
   entity_type: entityType,
   entity_id: id,
-  method: z.enum(['push', 'pull']).nullish(),
+  method: optionalOneOf(['push', 'pull']),
   /** Syncs only to this provider; without it to every connection that accepts records of this kind. */
-  provider_type: providerType.nullish(),
+  provider_type: optionalChoice(providerType),
 });
 export type SyncBody = z.output<typeof SyncBody>;
 

@@ -4,6 +4,7 @@ import {
   id,
   instant,
   name,
+  optionalId,
   optionalOneOf,
   optionalText,
   positiveDecimal,
@@ -64,15 +65,14 @@ export const UpdateMeterBody = z
     event_name: name().optional(),
     aggregation: AggregationBody.optional(),
     filters: z.array(MeterFilter).min(1, 'needs at least one filter').max(100).optional(),
-    reset_usage: z.enum(RESET_USAGES).optional(),
+    reset_usage: optionalOneOf(RESET_USAGES),
     /**
      * The new version rates billing periods that begin at or after this instant; default: the next periods.
      */
     effective_from: time.nullish(),
   })
   .refine(
-    ({ effective_from: _, ...changes }) =>
-      Object.values(changes).some((value) => value !== undefined),
+    ({ effective_from: _, ...changes }) => Object.values(changes).some((value) => value != null),
     { path: ['filters'], message: 'give at least one field to change' },
   );
 export type UpdateMeterBody = z.output<typeof UpdateMeterBody>;
@@ -178,7 +178,7 @@ export type MeterVersion = z.infer<typeof MeterVersion>;
 export const BackfillMeterBody = z
   .object({
     /** Default: the newest version. */
-    version_id: id.nullish(),
+    version_id: optionalId,
     /** Null means billing periods that begin after the version was created. Absent means unchanged. */
     effective_from: time.nullable().optional(),
   })

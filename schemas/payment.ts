@@ -6,6 +6,7 @@ import {
   decimalText,
   optionalId,
   optionalMetadata,
+  optionalOneOf,
   optionalText,
   positiveDecimal,
   recordFields,
@@ -110,10 +111,7 @@ export const CreatePaymentBody = z
     destination_id: id,
     payment_method_type: z.enum(PAYMENT_METHOD_TYPES),
     payment_method_id: optionalId,
-    payment_gateway: z
-      .enum(PAYMENT_GATEWAYS)
-      .or(z.literal('').transform(() => null))
-      .nullish(),
+    payment_gateway: optionalOneOf(PAYMENT_GATEWAYS),
     amount: positiveDecimal,
     currency,
     /** False only records the payment; `POST /payments/{id}/process` then makes it. */
@@ -139,8 +137,8 @@ export type CreatePaymentBody = z.output<typeof CreatePaymentBody>;
 /** The amount of a payment never changes (interface, other shown behaviors). */
 export const UpdatePaymentBody = z
   .object({
-    payment_status: z.enum(PAYMENT_STATUSES).nullish(),
-    payment_gateway: z.enum(PAYMENT_GATEWAYS).nullish(),
+    payment_status: optionalOneOf(PAYMENT_STATUSES),
+    payment_gateway: optionalOneOf(PAYMENT_GATEWAYS),
     gateway_payment_id: optionalText(),
     payment_method_id: optionalText(),
     error_message: optionalText(10_000),

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { ExplainedModel, ExplainedTier } from './explanation.ts';
 import { CreatePriceBody } from './price.ts';
-import { decimalText, id, nonNegativeDecimal, optionalId } from './primitives.ts';
+import { decimalText, nonNegativeDecimal, optionalId, optionalOneOf } from './primitives.ts';
 import { PRICE_ENTITY_TYPES } from './words.ts';
 
 const QUANTITIES_MAX = 200;
 
 /** A price as `POST /prices` takes it. Nothing is created, so it need not belong to anything. */
 const UnsavedPrice = CreatePriceBody.extend({
-  entity_type: z.enum(PRICE_ENTITY_TYPES).nullish(),
+  entity_type: optionalOneOf(PRICE_ENTITY_TYPES),
   entity_id: optionalId,
 });
 
 /** The body of `POST /prices/calculate`: a stored price or an unsaved one, and quantities to rate with it. */
 export const CalculatePriceBody = z
   .object({
-    price_id: id.nullish(),
+    price_id: optionalId,
     price: UnsavedPrice.nullish(),
     quantities: z.array(nonNegativeDecimal).min(1, 'needs at least one').max(QUANTITIES_MAX),
   })

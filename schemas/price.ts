@@ -91,7 +91,7 @@ export const CreatePriceBody = z.object({
   metadata: optionalMetadata,
   group_id: optionalId,
   /** Clients send `RECURRING` with every price. `ONETIME` is for the billing period `ONETIME` only. */
-  billing_cadence: z.enum(['RECURRING', 'ONETIME']).nullish(),
+  billing_cadence: optionalOneOf(['RECURRING', 'ONETIME']),
 });
 export type CreatePriceBody = z.output<typeof CreatePriceBody>;
 

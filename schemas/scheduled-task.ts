@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { id, instant, name, recordFields, text, time } from './primitives.ts';
+import {
+  id,
+  instant,
+  name,
+  optionalChoice,
+  optionalName,
+  optionalOneOf,
+  recordFields,
+  text,
+  time,
+} from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { bucket, COMPRESSIONS, ENCRYPTIONS } from './storage.ts';
 import { EXPORT_ENTITY_TYPES, EXPORT_INTERVALS } from './words.ts';
@@ -13,11 +23,11 @@ const ExportMetadataField = z.object({
 /** Destination and format of an export; omitted fields are those of the connection (`sync_config.s3`). */
 export const S3JobConfigBody = z
   .object({
-    bucket: bucket.nullish(),
-    region: name(64).nullish(),
+    bucket: optionalChoice(bucket),
+    region: optionalName(64),
     key_prefix: text(512).nullish(),
-    compression: z.enum(COMPRESSIONS).nullish(),
-    encryption: z.enum(ENCRYPTIONS).nullish(),
+    compression: optionalOneOf(COMPRESSIONS),
+    encryption: optionalOneOf(ENCRYPTIONS),
     endpoint_url: text(2048)
       .check(
         z.url({ protocol: /^https?$/, error: 'expected an address that begins with https://' }),

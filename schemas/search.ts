@@ -3,6 +3,7 @@ import { refused } from './not-offered.ts';
 import {
   decimal,
   integer,
+  optionalChoice,
   optionalOneOf,
   pairs,
   status,
@@ -86,7 +87,10 @@ export const OFFSET_MAX = 100_000;
 
 const DIRECTIONS = ['asc', 'desc'] as const;
 const SortDirection = z.enum(DIRECTIONS);
-const SortElement = z.object({ field: text(), direction: SortDirection.default('desc') });
+const SortElement = z.object({
+  field: text(),
+  direction: optionalChoice(SortDirection).transform((direction) => direction ?? 'desc'),
+});
 const FilterValue = z.object({
   string: text(10_000).nullish(),
   number: z.union([z.number(), text(100)]).nullish(),
@@ -99,8 +103,8 @@ const FilterValue = z.object({
 });
 const FilterElement = z.object({
   field: text(),
-  operator: z.enum(FILTER_OPERATORS).nullish(),
-  data_type: z.enum(['string', 'number', 'date', 'array', 'boolean']).nullish(),
+  operator: optionalOneOf(FILTER_OPERATORS),
+  data_type: optionalOneOf(['string', 'number', 'date', 'array', 'boolean']),
   value: FilterValue,
 });
 

@@ -8,6 +8,7 @@ import {
   instant,
   integer,
   metadata,
+  optionalChoice,
   optionalOneOf,
   pairs,
   recurringPeriod,
@@ -43,7 +44,7 @@ export const EntityPolicies = z
       .union([
         entityBehaviour,
         z.object({
-          default_behaviour: entityBehaviour.nullish(),
+          default_behaviour: optionalChoice(entityBehaviour),
           /** Addon association id → behaviour. */
           overrides: pairs(entityBehaviour, 200, id).nullish(),
         }),

@@ -212,7 +212,7 @@ export const CreateSubscriptionBody = z
     currency,
     billing_period: recurringPeriod,
     billing_period_count: integer.min(1).max(1200).nullish(),
-    billing_cadence: z.literal('RECURRING').nullish(),
+    billing_cadence: optionalOneOf(['RECURRING']),
     billing_cycle: optionalOneOf(BILLING_CYCLES),
     billing_anchor: time.nullish(),
     start_date: startDate.nullish(),
@@ -306,7 +306,7 @@ export type CancelSubscriptionBody = z.output<typeof CancelSubscriptionBody>;
 export const UpdateSubscriptionBody = z
   .object({
     /** `cancelled` cancels now; the status that the subscription has changes nothing. */
-    status: z.enum(SUBSCRIPTION_STATUSES).nullish(),
+    status: optionalOneOf(SUBSCRIPTION_STATUSES),
     /** `null` withdraws a scheduled cancellation. */
     cancel_at: time.nullish(),
     /** `false` withdraws a cancellation at the end of the period. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, instant } from './primitives.ts';
+import { id, instant, optionalId, optionalOneOf } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
 export const SCHEDULE_TYPES = ['plan_change', 'cancellation'] as const;
@@ -65,9 +65,9 @@ export const ScheduleParams = z.object({ schedule_id: id });
 /** By the path, by its id, or by subscription and type. */
 export const CancelScheduleBody = z
   .object({
-    schedule_id: id.nullish(),
-    subscription_id: id.nullish(),
-    schedule_type: z.enum(SCHEDULE_TYPES).nullish(),
+    schedule_id: optionalId,
+    subscription_id: optionalId,
+    schedule_type: optionalOneOf(SCHEDULE_TYPES),
   })
   .meta({ id: 'CancelSchedule' });
 

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { id, instant, name, optionalText, pairs, recordFields, text } from './primitives.ts';
+import {
+  id,
+  instant,
+  name,
+  optionalOneOf,
+  optionalText,
+  pairs,
+  recordFields,
+  text,
+} from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { TASK_ENTITY_TYPES, TASK_FILE_TYPES, TASK_STATUSES, TASK_TYPES } from './words.ts';
 
@@ -35,16 +44,16 @@ export type Upload = z.infer<typeof Upload>;
 const upper = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.preprocess(
     (value) => (typeof value === 'string' ? value.toUpperCase() : value),
-    z.enum(values),
+    optionalOneOf(values),
   );
 
 export const CreateTaskBody = z
   .object({
     upload_id: id,
     file_provider: z.enum(['csvbox']),
-    task_type: upper(TASK_TYPES).nullish(),
-    entity_type: upper(TASK_ENTITY_TYPES).nullish(),
-    file_type: upper(TASK_FILE_TYPES).nullish(),
+    task_type: upper(TASK_TYPES),
+    entity_type: upper(TASK_ENTITY_TYPES),
+    file_type: upper(TASK_FILE_TYPES),
     file_name: optionalText(255),
     /** No longer supported: files are uploaded, never fetched. */
     file_url: optionalText(2048),
@@ -95,6 +104,7 @@ export const Task = z
     ...taskFields,
     /** Always null: files are uploaded, never fetched, but older clients expect the key. */
     file_url: z.null(),
+    /** Always null: a task is an import; runs of scheduled exports are answered by `POST /workflows/search`. */
     scheduled_task_id: z.null(),
     workflow_id: z.null(),
   })

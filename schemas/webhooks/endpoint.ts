@@ -1,5 +1,13 @@
 import * as z from 'zod';
-import { id, instant, recordFields, text, time } from '../primitives.ts';
+import {
+  id,
+  instant,
+  optionalChoice,
+  optionalId,
+  recordFields,
+  text,
+  time,
+} from '../primitives.ts';
 import { searchSchemas } from '../search.ts';
 import { WEBHOOK_EVENT_TYPES } from './event-types.ts';
 
@@ -87,7 +95,7 @@ export const WebhookAttemptSearch = searchSchemas({
   filters: (kind) => ({ system_event_id: kind.text(), event_type: kind.text() }),
 });
 
-export const TestWebhookBody = z.object({ event_type: eventType.nullish() }).nullish();
+export const TestWebhookBody = z.object({ event_type: optionalChoice(eventType) }).nullish();
 
 /** Names the notifications of a time range, or a single notification. */
 export const ReplayWebhooksBody = z
@@ -96,7 +104,7 @@ export const ReplayWebhooksBody = z
     from: time.nullish(),
     to: time.nullish(),
     /** The notification: the `webhook-id` of its attempts. Instead of a time range. */
-    system_event_id: id.nullish(),
+    system_event_id: optionalId,
   })
   .refine(
     ({ from, to, system_event_id }) =>

@@ -1,6 +1,10 @@
+import type { z } from 'zod';
+import { API_ROUTES } from '../../../api/routes.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf, type TestCatalog } from '../../support/catalog.ts';
+import { fixedPriceBody } from '../../support/price-body.ts';
 import { invoiceDue } from '../../support/payments.ts';
+import { schemasWithin } from '../../support/schemas.ts';
 
 /**
  * The empty text in an optional id, choice or zone is unset, as null is: clients of the reference send their whole
@@ -100,4 +104,78 @@ test('money: wallets, credit notes, refunds, payments', async () => {
     line_items: [twice, twice],
   });
   expect([over.status, over.body.details[0].path]).toEqual([400, 'line_items[1].amount']);
+});
+
+type Fields = Record<string, z.ZodType & { isOptional(): boolean }>;
+
+/** Whether the field takes one of some words, or the id of one record. */
+function isChoice(field: z.ZodType): boolean {
+  const forms = [...schemasWithin(field, '')].map(({ schema }) => schema._zod.def.type);
+  return (
+    forms.some((form) => form === 'enum' || form === 'literal') &&
+    !forms.some((form) => form === 'object' || form === 'array' || form === 'record')
+  );
+}
+
+test('every optional choice of every body', () => {
+  const refused: string[] = [];
+  for (const { method, path, body } of API_ROUTES)
+    for (const at of body === undefined ? [] : schemasWithin(body, `${method} ${path}`)) {
+      const { type, shape } = at.schema._zod.def as unknown as { type: string; shape: Fields };
+      if (type !== 'object') continue;
+      for (const [name, field] of Object.entries(shape))
+        if (field.isOptional() && isChoice(field) && !field.safeParse('').success)
+          refused.push(`${at.path}.${name}`);
+    }
+  expect(refused).toEqual([]);
+});
+
+test('a status, a schedule, a cadence, a destination of exports', async () => {
+  const plan = await catalog.plan();
+  const price = await catalog.fixed(plan, '30');
+  const { id } = await catalog.subscribe(await catalog.customer(), plan);
+  const unchanged = await api.put(`/v1/subscriptions/${id}`, { status: '' });
+  expect([unchanged.status, unchanged.body.subscription_status]).toEqual([200, 'active']);
+  await api.postOk(`/v1/subscriptions/${id}/cancel`, { cancellation_type: 'end_of_period' });
+  const byType = { subscription_id: id, schedule_type: 'cancellation', schedule_id: '' };
+  const withdrawn = await api.post('/v1/subscriptions/schedules/cancel', byType);
+  expect([withdrawn.status, withdrawn.body.status]).toEqual([200, 'cancelled']);
+
+  const unsaved = { ...fixedPriceBody(''), ...emptied('entity_type billing_cadence') };
+  const rated = await api.post('/v1/prices/calculate', {
+    price_id: '',
+    price: { ...unsaved, amount: '3' },
+    quantities: ['2'],
+  });
+  expect([rated.status, rated.body.items?.[0].total]).toEqual([200, '6']);
+  const none = { ...fixedPriceBody(plan.id), ...emptied('entity_type') };
+  expect((await api.post('/v1/prices', none)).status).toBe(400);
+  const sort = [{ field: 'created_at', direction: '' }];
+  const filters = [{ field: 'id', operator: '', data_type: '', value: { string: price.id } }];
+  const found = await api.postOk('/v1/prices/search', { sort, filters });
+  expect(found.items.map((item: { id: string }) => item.id)).toEqual([price.id]);
+
+  const { invoice } = await invoiceDue(api, '100');
+  const payment = await api.postOk('/v1/payments', {
+    ...{ amount: '100', currency: 'usd', destination_type: 'INVOICE', destination_id: invoice.id },
+    ...{ payment_method_type: 'OFFLINE', process_payment: false },
+  });
+  const changed = await api.put(`/v1/payments/${payment.id}`, {
+    ...emptied('payment_status payment_gateway'),
+    metadata: { a: 'b' },
+  });
+  expect([changed.status, changed.body.payment_status]).toEqual([200, 'PENDING']);
+
+  const empty = emptied('bucket region key_prefix compression encryption endpoint_url');
+  const connection = await api.postOk('/v1/connections', {
+    ...{ name: 'Files', provider_type: 's3' },
+    sync_config: {
+      s3: { ...empty, endpoint_url: undefined, bucket: 'files', region: 'eu-west-1' },
+    },
+  });
+  const task = await api.post('/v1/tasks/scheduled', {
+    connection_id: connection.id,
+    ...{ entity_type: 'events', interval: 'hourly', job_config: empty },
+  });
+  expect([task.status, task.body.job_config?.compression]).toEqual([201, 'none']);
 });
