@@ -69,6 +69,8 @@ export type PaymentRecord = z.infer<typeof StoredPayment> & {
   readonly last_synced_at: string | null;
   /** When the gateway last answered such a question. */
   readonly last_answered_at: string | null;
+  /** When it was deleted; null if it was not, or before this was recorded. */
+  readonly archived_at: string | null;
 };
 
 export const PAYMENT_COLUMNS = columnNames<PaymentRecord>()(paymentFields, {
@@ -77,6 +79,7 @@ export const PAYMENT_COLUMNS = columnNames<PaymentRecord>()(paymentFields, {
   implicit_key: true,
   last_synced_at: true,
   last_answered_at: true,
+  archived_at: true,
 });
 
 export const PaymentAttempt = z

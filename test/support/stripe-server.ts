@@ -15,6 +15,8 @@ export interface StripeServer {
   readonly objects: ReadonlyMap<string, Fields>;
   /** Answers to charges and refunds that are lost after the request has had its effect. */
   loseAnswers: number;
+  /** Whether a search does not see charges yet: Stripe documents that they appear in it up to a minute later. */
+  isSearchLate: boolean;
   /** Awaited before a request is answered: what happens elsewhere meanwhile. */
   meanwhile: (verb: string, path: string) => Promise<void>;
   /** The customer pays on the page. */
@@ -52,7 +54,11 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
   const objects = new Map<string, Fields>();
   const requests: StripeRequest[] = [];
   const answers = new Map<string, { body: string; status: number; of: string }>();
-  const state = { loseAnswers: 0, meanwhile: async (_verb: string, _path: string) => {} };
+  const state = {
+    loseAnswers: 0,
+    isSearchLate: false,
+    meanwhile: async (_verb: string, _path: string) => {},
+  };
   const id = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`;
   const keep = (object: Fields): Fields => {
     objects.set(object['id'], object);
@@ -184,7 +190,7 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
       case 'GET payment_intents/search': {
         const token = /'([^']+)'$/.exec(body['query'])?.[1];
         const data = [...objects.values()].filter(
-          (object) => object['metadata']?.payment_token === token,
+          (object) => !state.isSearchLate && object['metadata']?.payment_token === token,
         );
         return { object: 'search_result', data, has_more: false, url: path };
       }
@@ -270,6 +276,12 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
     },
     set loseAnswers(count) {
       state.loseAnswers = count;
+    },
+    get isSearchLate() {
+      return state.isSearchLate;
+    },
+    set isSearchLate(late) {
+      state.isSearchLate = late;
     },
     get meanwhile() {
       return state.meanwhile;

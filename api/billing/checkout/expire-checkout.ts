@@ -6,7 +6,7 @@ import type { CheckoutRecord } from '../../../schemas/checkout.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { discardGate } from './discard-gate.ts';
-import { cancelAtGateway } from '../payments/change-payment.ts';
+import { cancelAtGateway } from '../payments/close-payment.ts';
 import { lockPaymentWithInvoice, movePaymentTo } from '../payments/settle-payment.ts';
 import {
   checkoutEvent,

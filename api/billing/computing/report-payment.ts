@@ -77,6 +77,7 @@ function manualPayment(
     voided_at: null,
     last_synced_at: null,
     last_answered_at: null,
+    archived_at: null,
     metadata: {},
   };
 }

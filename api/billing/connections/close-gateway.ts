@@ -1,10 +1,18 @@
 import { BillingError } from '../../../domain/errors.ts';
+import {
+  refusedPayment,
+  type GatewayPayment,
+  type PaymentGateway,
+} from '../../../platform/gateways/gateway.ts';
+import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
 import { expireCheckout } from '../checkout/expire-checkout.ts';
 import { applyGatewayPayment } from '../payments/apply-gateway.ts';
-import { syncPayment } from '../payments/dispatch-payment.ts';
+import { closeThere, mayAppear } from '../payments/close-payment.ts';
+import { sentAs } from '../payments/dispatch-payment.ts';
+import { getPayment } from '../records/payment-repository.ts';
 import { dispatchRefund, dispatchRefunds } from '../refunds/settle-refund.ts';
 import { findGateway, isGatewaySilent } from '../gateways/open-gateway.ts';
 import {
@@ -18,6 +26,8 @@ import {
 const PAGE = 100;
 /** Most payments, and most refunds, that one request asks the gateway about, one after another. */
 const PER_REQUEST = 500;
+/** Why a payment fails that was unpaid when its connection was deleted. */
+const DELETED = 'The connection to the gateway was deleted.';
 
 /**
  * Ends what is open at the gateway of a connection, because nothing can be asked there once the credentials are deleted
@@ -104,17 +114,33 @@ async function closePayment(
     await expireCheckout(deps, caller, session_id, 'cancel');
     return;
   }
-  const payment = await syncPayment(deps, caller, id);
-  const { connection_id, gateway_payment_id, payment_status } = payment;
-  const isOpen = payment_status === 'INITIATED' || payment_status === 'PENDING';
-  if (!isOpen || connection_id === null || gateway_payment_id === null) return;
-  const open = await findGateway(deps, caller.scope, connection_id);
-  if (open === null) return;
-  const state = await open.gateway.cancelPayment(gateway_payment_id);
-  const error = state.error ?? 'The connection to the gateway was deleted.';
-  const ended = state.state === 'cancelled' ? { ...state, error } : state;
+  const payment = await getPayment(deps.pool, caller.scope, id);
+  const { connection_id } = payment;
+  const open = connection_id && (await findGateway(deps, caller.scope, connection_id));
+  if (!open) return;
+  const state = await lastState(deps, caller, open.gateway, payment);
+  if (state === null) return;
   const { refunds } = await deps.pool.begin((tx) =>
-    applyGatewayPayment(tx, deps, caller, open, id, ended),
+    applyGatewayPayment(tx, deps, caller, open, id, state),
   );
   await dispatchRefunds(deps, caller, refunds);
+}
+
+/**
+ * The state of a payment after it was closed at its gateway. A charge that never arrived has failed. Null if the
+ * gateway may still show it: a person tells its outcome (money 8.3.1).
+ */
+async function lastState(
+  deps: BillingDeps,
+  { scope }: Caller,
+  gateway: PaymentGateway,
+  payment: PaymentRecord,
+): Promise<GatewayPayment | null> {
+  const { gateway_payment_id, payment_status } = payment;
+  if (payment_status === 'PROCESSING')
+    return gateway_payment_id === null ? null : await gateway.findPayment(gateway_payment_id);
+  const state = await closeThere(deps.pool, scope, gateway, payment);
+  if (state === null)
+    return mayAppear(deps, payment) ? null : refusedPayment(gateway, sentAs(payment), DELETED);
+  return state.state === 'cancelled' ? { ...state, error: state.error ?? DELETED } : state;
 }

@@ -216,6 +216,7 @@ async function recordLate(
     succeeded_at: at.updated_at,
     failed_at: null,
     voided_at: null,
+    archived_at: null,
     last_synced_at: at.updated_at,
     last_answered_at: at.updated_at,
     metadata: { ...payment.metadata, late_payment_of: payment.id },

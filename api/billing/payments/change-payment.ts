@@ -1,4 +1,4 @@
-import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
+import { invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { isDeletable } from '../../../domain/invoicing/payments.ts';
 import { movePayment } from '../../../domain/states/payment.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -9,12 +9,9 @@ import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { assertPurchaseOpen } from '../computing/complete-purchase.ts';
 import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import { findSealedConnection, holdConnection } from '../gateways/connection-repository.ts';
-import { findGateway, gatewayUnavailable } from '../gateways/open-gateway.ts';
-import { GatewayUnavailable } from '../../../platform/gateways/gateway.ts';
-import { applyGatewayPayment } from './apply-gateway.ts';
-import { reserveAttempt, syncPayment } from './dispatch-payment.ts';
-import { findGatewayToken } from './reconcile-repository.ts';
-import { attemptsOf, getPayment, updatePayment } from '../records/payment-repository.ts';
+import { paymentInProgress } from './close-payment.ts';
+import { reserveAttempt } from './dispatch-payment.ts';
+import { attemptsOf, updatePayment } from '../records/payment-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
 import { endCheckout } from './end-checkout.ts';
 import { followCollection } from './follow-collection.ts';
@@ -101,9 +98,11 @@ export async function deletePayment(
       `A ${payment.payment_status} payment cannot be deleted; void or refund it instead.`,
       'payment_status',
     );
+  const change = changed(deps, caller);
   const archived = await updatePayment(tx, caller.scope, id, {
     status: 'archived',
-    ...changed(deps, caller),
+    archived_at: change.updated_at,
+    ...change,
   });
   const concerned = await endCheckout(tx, deps, caller, archived, locked, 'fail');
   await writeOutboxEvents(tx, [await paymentEvent(tx, 'payment.updated', caller.scope, archived)]);
@@ -140,54 +139,9 @@ export async function processPayment(
       'payment_gateway',
     );
   if (payment.payment_status !== 'INITIATED' || (await attemptsOf(tx, caller.scope, id)).length > 0)
-    throw inProgress();
+    throw paymentInProgress();
   if (!(await holdConnection(tx, caller.scope, payment.connection_id)))
     throw invalidOperation('The gateway of the payment is not connected.', 'payment_gateway');
   await reserveAttempt(tx, deps, caller, payment);
   return payment;
-}
-
-function inProgress(): BillingError {
-  const message = 'The payment waits for its gateway.';
-  return new BillingError('conflict', 'payment_in_progress', message, [
-    { path: 'payment_status', code: 'payment_in_progress', message },
-  ]);
-}
-
-/**
- * Cancels a payment at its gateway before it is deleted. If the customer has paid in the meantime, the
- * payment settles instead (money 8.3.7). 503 if the gateway does not answer, also to the question whether a
- * charge arrived there. A gateway whose connection is gone cannot be asked: the payment is closed here only.
- */
-export async function cancelAtGateway(
-  deps: BillingDeps,
-  caller: Caller,
-  id: string,
-): Promise<void> {
-  const payment = await getPayment(deps.pool, caller.scope, id);
-  if (!isOpen(payment.payment_status) || payment.connection_id === null) return;
-  const { connection_id } = payment;
-  const { gateway_payment_id, payment_status } = await syncPayment(deps, caller, id);
-  const isRecordedOnly =
-    gateway_payment_id === null &&
-    (!isOpen(payment_status) || (await findGatewayToken(deps.pool, caller.scope, id)) === null);
-  if (isRecordedOnly) return;
-  const open = await answered(() => findGateway(deps, caller.scope, connection_id));
-  if (open === null) return;
-  // The charge may have arrived: an answer would have told its id, or ended the payment.
-  if (gateway_payment_id === null) throw gatewayUnavailable();
-  const state = await answered(() => open.gateway.cancelPayment(gateway_payment_id));
-  if (state.state !== 'succeeded') return;
-  await deps.pool.begin((tx) => applyGatewayPayment(tx, deps, caller, open, id, state));
-}
-
-const isOpen = (status: PaymentRecord['payment_status']): boolean =>
-  status === 'INITIATED' || status === 'PENDING';
-
-async function answered<Answer>(request: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await request();
-  } catch (error) {
-    throw error instanceof GatewayUnavailable ? gatewayUnavailable() : error;
-  }
 }

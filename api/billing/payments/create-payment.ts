@@ -241,6 +241,7 @@ function newPayment(
     voided_at: null,
     last_synced_at: null,
     last_answered_at: null,
+    archived_at: null,
     metadata: {
       ...body.metadata,
       // Older clients read the chosen wallet here (as the reference answers).

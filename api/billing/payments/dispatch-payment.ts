@@ -12,12 +12,13 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { findGateway, payerAt, type OpenGateway } from '../gateways/open-gateway.ts';
-import { paysCheckout } from '../records/checkout-repository.ts';
+import { endsUnpaid, paysCheckout } from '../records/checkout-repository.ts';
 import { findCollections } from '../records/collection-repository.ts';
 import { findPaymentMethod } from '../records/payment-method-repository.ts';
 import { getPayment, insertAttempt, updatePayment } from '../records/payment-repository.ts';
 import { dispatchRefunds } from '../refunds/settle-refund.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
+import { closeThere, isOnlyRecorded } from './close-payment.ts';
 import { findGatewayToken } from './reconcile-repository.ts';
 
 /**
@@ -45,9 +46,10 @@ export async function reserveAttempt(
 /**
  * Sends a stored payment to its gateway, or reads its state if it was sent before. If the answer to an
  * earlier request was lost, the token finds the payment; if the request never arrived, it is sent again with
- * the same token. A voided payment is closed at its gateway; if money has arrived there, it is booked (money
- * 8.4.8). If the gateway does not answer, or its connection is gone, the payment does not change and the job
- * retries. Returns the payment.
+ * the same token. A payment whose session is cancelled or expired is only asked about. A voided or deleted
+ * payment is closed at its gateway; if money has arrived there, it is booked (money 8.4.8). If the gateway
+ * does not answer, or its connection is gone, the payment does not change and the job retries. Returns the
+ * payment.
  */
 export async function syncPayment(
   deps: BillingDeps,
@@ -57,6 +59,8 @@ export async function syncPayment(
   const payment = await getPayment(deps.pool, caller.scope, id);
   if (payment.connection_id === null || !(isInFlight(payment) || isGivenUp(payment)))
     return payment;
+  // A payment that was only recorded is nothing to ask about.
+  if (await isOnlyRecorded(deps.pool, caller.scope, payment)) return payment;
   const noteAsked = (isAnswered: boolean) =>
     deps.pool.begin((tx) => {
       const change = changed(deps, caller);
@@ -69,13 +73,11 @@ export async function syncPayment(
   try {
     const open = await findGateway(deps, caller.scope, payment.connection_id);
     if (open === null) return await noteAsked(false);
-    const wasSent = isGivenUp(payment) || payment.gateway_payment_id !== null;
     const state = isGivenUp(payment)
-      ? await closedState(deps, caller, open, payment)
+      ? await closeThere(deps.pool, caller.scope, open.gateway, payment)
       : await stateOf(deps, caller, open, payment);
     failpoint('api.sync_payment.after_answer');
-    // A payment that was only recorded is nothing to ask about.
-    if (state === null) return wasSent ? await noteAsked(true) : payment;
+    if (state === null) return await noteAsked(true);
     const { payment: after, refunds } = await deps.pool.begin((tx) =>
       applyGatewayPayment(tx, deps, caller, open, id, state),
     );
@@ -92,25 +94,10 @@ const isInFlight = ({ payment_status: status, status: record }: PaymentRecord): 
   record === 'published' &&
   (status === 'INITIATED' || status === 'PENDING' || status === 'PROCESSING');
 
-const isGivenUp = ({ payment_status, status }: PaymentRecord): boolean =>
-  status === 'published' && payment_status === 'VOIDED';
+const isGivenUp = ({ payment_status, status, archived_at }: PaymentRecord): boolean =>
+  status === 'published' ? payment_status === 'VOIDED' : archived_at !== null;
 
-/** The state of a given up payment after it was closed at its gateway; null if it never arrived there. */
-async function closedState(
-  deps: BillingDeps,
-  { scope }: Caller,
-  { gateway }: OpenGateway,
-  payment: PaymentRecord,
-): Promise<GatewayPayment | null> {
-  const token = await findGatewayToken(deps.pool, scope, payment.id);
-  const earlier =
-    payment.gateway_payment_id === null && token !== null
-      ? await gateway.findPaymentByToken(token)
-      : null;
-  const atGateway = payment.gateway_payment_id ?? earlier?.gateway_payment_id ?? null;
-  return atGateway === null ? null : await gateway.cancelPayment(atGateway);
-}
-
+/** The state at the gateway, after the payment is sent if need be; null if it is not there and not to be sent. */
 async function stateOf(
   deps: BillingDeps,
   caller: Caller,
@@ -123,9 +110,10 @@ async function stateOf(
   const token = await findGatewayToken(deps.pool, scope, payment.id);
   if (token === null) return null;
   const isAskedBefore = payment.last_synced_at !== null;
-  const earlier = isAskedBefore ? await gateway.findPaymentByToken(token) : null;
-  if (earlier !== null) return earlier;
-  const sent = { reference: payment.id, amount: payment.amount, currency: payment.currency };
+  const isEnding = await endsUnpaid(deps.pool, scope, payment.id, deps.clock.now());
+  const earlier = isAskedBefore || isEnding ? await gateway.findPaymentByToken(token) : null;
+  if (earlier !== null || isEnding) return earlier;
+  const sent = sentAs(payment);
   const payer = await payerOrRefusal(deps, caller, gateway, payment.customer_id);
   if (typeof payer === 'string') return refusedPayment(gateway, sent, payer);
   const request = {
@@ -143,6 +131,13 @@ async function stateOf(
     ? await gateway.createLink(request)
     : await gateway.charge(request);
 }
+
+/** What the gateway is told about a payment. */
+export const sentAs = ({ id, amount, currency }: PaymentRecord) => ({
+  reference: id,
+  amount,
+  currency,
+});
 
 /** The customer as the gateway knows them, or why it refuses them. */
 async function payerOrRefusal(

@@ -21,24 +21,29 @@ export async function findGatewayToken(
 }
 
 /**
- * A payment whose gateway has been asked and has not reported an outcome, or that was voided less than a day
+ * A payment whose gateway has been asked and has not reported an outcome, or that was voided or deleted less than a day
  * before its gateway was last asked: a page may have been paid meanwhile, and the event about it may be lost.
  */
 const isUnanswered = (db: Db): Fragment => db`
-  p.connection_id is not null and p.status = 'published'
-  and (p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
-       or p.payment_status = 'VOIDED'
-          and (p.last_synced_at is null or p.last_synced_at - p.voided_at < interval '24 hours'))
+  p.connection_id is not null
+  and (p.status = 'published'
+       and (p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
+            or p.payment_status = 'VOIDED'
+               and (p.last_synced_at is null or p.last_synced_at - p.voided_at < interval '24 hours'))
+       or p.status = 'archived' and p.payment_status in ('INITIATED', 'PENDING')
+          and p.archived_at is not null
+          and (p.last_synced_at is null or p.last_synced_at - p.archived_at < interval '24 hours'))
   and exists (select from payment_attempts a
                where a.payment_id = p.id and a.gateway_idempotency_token is not null)`;
 
 /**
- * The time after which the gateway is asked again: 30 seconds after the payment was made or voided at first, then
- * after as long as it had been so when it was last asked, at most a day. A payment that stays open for a month is
- * asked about 45 times instead of 86,400 times, and a test clock stops as often (money 8.2.4).
+ * The time after which the gateway is asked again. The first time is 30 seconds after the payment was made, voided or
+ * deleted. Then the wait is as long as the payment had been so when the gateway was last asked, at most a day. A
+ * payment that stays open for a month is asked about 45 times instead of 86,400 times, and a test clock stops as often
+ * (money 8.2.4).
  */
 const askAgainAfterLastSync = (db: Db): Fragment => {
-  const since = db`(case p.payment_status when 'VOIDED' then p.voided_at else p.created_at end)`;
+  const since = db`coalesce(p.archived_at, p.voided_at, p.created_at)`;
   const last = db`greatest(p.last_synced_at, ${since})`;
   return db`${last} + greatest(interval '30 seconds', least(${last} - ${since}, interval '1 day'))`;
 };

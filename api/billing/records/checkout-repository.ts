@@ -17,6 +17,7 @@ import {
   type Timeline,
 } from '../../../postgres/tables/test-clocks.ts';
 import { CHECKOUT_COLUMNS, type CheckoutRecord } from '../../../schemas/checkout.ts';
+import { endingOf } from './checkout-ending.ts';
 
 const sessions = tableOf<CheckoutRecord>({
   name: 'checkout_sessions',
@@ -111,6 +112,20 @@ export async function lockActiveCheckoutOf(
        and checkout_status in ('initiated', 'pending')
        for update`;
   return active ?? null;
+}
+
+/** Whether the active session of a payment was cancelled, or its time is over at `nowMs` (epoch milliseconds). */
+export async function endsUnpaid(
+  db: Db,
+  scope: Scope,
+  paymentId: string,
+  nowMs: number,
+): Promise<boolean> {
+  const [active] = await db<Pick<CheckoutRecord, 'cancelled_at' | 'expires_at'>[]>`
+    select cancelled_at, expires_at from checkout_sessions
+     where ${inScope(db, scope)} and checkout_payment_id = ${paymentId}
+       and checkout_status in ('initiated', 'pending')`;
+  return active !== undefined && endingOf(active, new Date(nowMs).toISOString()) !== null;
 }
 
 /** Whether a session is paid by this payment. */
