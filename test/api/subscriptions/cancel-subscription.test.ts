@@ -300,6 +300,39 @@ describe('200 later', () => {
   });
 });
 
+describe('the preview of a period that a cancellation at a date ends', () => {
+  test('shows the invoice that the cancellation makes', async () => {
+    const { meter, customer, subscription } = await subscribed();
+    const cancel_at = day('2026-03-25');
+    await cancel(subscription, {
+      ...{ cancellation_type: 'scheduled_date', cancel_at },
+      proration_behavior: 'create_prorations',
+    });
+    await world.usage.use(meter, customer, day('2026-03-20'), '6');
+    await world.usage.use(meter, customer, day('2026-03-26'), '7');
+    world.api.clock.set('2026-03-24T23:59:59.999Z');
+    const asked = { subscription_id: subscription.id };
+    const { body: previewed } = await world.api.post('/v1/invoices/preview', asked);
+    expect(previewed).toMatchObject({ billing_reason: 'PRORATION', period_end: cancel_at });
+    expect(rows(previewed)).toEqual(['Support 1 24 03-01..03-25', 'Calls 6 3 03-01..03-25']);
+    world.api.clock.set(cancel_at);
+    await world.close();
+    expect(rows((await read(subscription)).latest_invoice)).toEqual(rows(previewed));
+  });
+
+  test('of a window of its own, it shows that window', async () => {
+    const { subscription } = await subscribed();
+    await cancel(subscription, {
+      ...{ cancellation_type: 'scheduled_date', cancel_at: day('2026-03-25') },
+      proration_behavior: 'create_prorations',
+    });
+    const { body } = await world.api.post('/v1/invoices/preview', {
+      ...{ subscription_id: subscription.id, period_end: day('2026-03-11') },
+    });
+    expect(body).toMatchObject({ period_end: day('2026-03-11') });
+  });
+});
+
 describe('refused', () => {
   test.each`
     name                            | body                                                                         | path

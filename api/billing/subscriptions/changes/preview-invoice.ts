@@ -23,6 +23,7 @@ import { buildPlanned, onlyComputed, planInvoices } from '../../computing/comput
 import { withProjectedCredits } from '../../computing/projected-credits.ts';
 import type { InvoiceTarget } from '../../computing/invoice-target.ts';
 import { cycleTarget, trialEndTarget } from '../../computing/targets.ts';
+import { cancellation } from '../plan-advance.ts';
 import { rolledBack } from './rolled-back.ts';
 import { executeScheduledChange, isDueAt } from './scheduled-plan-change.ts';
 
@@ -100,10 +101,21 @@ function previewTarget(
   if (isWholeTrial(subscription, window)) return trialEndTarget(subscription);
   const target = cycleTarget(subscription, window, settings);
   const { current_period_start: start, current_period_end: end } = subscription;
-  if (window.start === start && window.end === end) return { ...target, finalize_after: null };
+  if (window.start === start && window.end === end)
+    return { ...(cancelledTarget(subscription, settings) ?? target), finalize_after: null };
   const schedule = paidSchedule(subscription);
   const opening = target.covers.opening === null ? null : periodFollowing(schedule, window);
   return { ...target, covers: { closing: window, opening }, finalize_after: null };
+}
+
+/** The invoice with which a cancellation scheduled within the running period ends it; null without one (billing 13). */
+function cancelledTarget(
+  subscription: SubscriptionRow,
+  settings: BillingDeps['settings'],
+): InvoiceTarget | null {
+  const { cancel_at, current_period_end } = subscription;
+  if (cancel_at === null || cancel_at >= current_period_end) return null;
+  return cancellation(subscription, cancel_at, settings).target;
 }
 
 /** A running trial ends with the first paid period's advances, unless the subscription ends with it. */
