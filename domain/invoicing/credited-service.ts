@@ -1,4 +1,4 @@
-import { decimal, Decimal, decimalText, sum, ZERO } from '../money.ts';
+import { decimal, Decimal, sum, ZERO } from '../money.ts';
 import { netAmount } from '../pricing/net-amount.ts';
 import type { BilledRow } from '../pricing/credit.ts';
 import { byText } from '../text-order.ts';
@@ -6,68 +6,110 @@ import type { Period } from '../time/instant.ts';
 
 /** A charge or a credit of a line item for a time, with the exclusive tax on it. Decimal text. */
 export interface ServiceRow extends BilledRow {
-  readonly source: 'invoice' | 'change' | 'note';
+  /** The change of the subscription that charged or credited it; null for a row of another invoice and for a note. */
+  readonly change_id: string | null;
   readonly subscription_line_item_id: string;
   readonly period_start: string;
   readonly period_end: string;
   readonly tax: string;
 }
 
-/** What is left of a service of which a change has credited a part (money 10.6). */
+/** What is left of services that changes have linked (money 10.6). */
 export interface CreditedService {
-  /** Rows with the same key charge the same service. */
+  /** Rows with the same key charge linked services. */
   readonly key: string;
   /** The charges less what changes and credit notes have credited. */
   readonly left: Decimal;
   /** The exclusive tax on the charges less what changes have returned. */
   readonly tax_left: Decimal;
+  /** What notes have credited beyond the services of their own rows: it is credited of what replaced them. */
+  readonly beyond: Decimal;
 }
 
 /**
- * What is left to credit of the service of an invoice row whose period begins at `start`; null if no change has
- * credited a part of it (money 10.6). `rows` are those of its line item.
+ * The services of the rows that a change has credited, by line item and instant; null for others (money 10.6). A change
+ * links what it credits with what it charges: a fee of 20.00, of which it credits 12.00 and charges 6.00, has 14.00
+ * left.
  */
-export function creditedService(
-  start: string,
+export function creditedServices(
   rows: readonly ServiceRow[],
-): CreditedService | null {
-  const service = servicesOf(rows.filter(({ invoice_status }) => invoice_status !== 'VOIDED')).find(
-    (each) => each.start <= start && start < each.end,
+): (lineItemId: string, at: string) => CreditedService | null {
+  const live = rows.filter(({ invoice_status }) => invoice_status !== 'VOIDED');
+  const ids = new Set(live.map((row) => row.subscription_line_item_id));
+  const services = [...ids].flatMap((line) =>
+    servicesOf(
+      line,
+      live.filter((row) => row.subscription_line_item_id === line),
+    ),
   );
-  const charges = service?.rows.filter(({ kind }) => kind !== 'credit') ?? [];
-  const credits = service?.rows.filter(({ kind }) => kind === 'credit') ?? [];
-  const returned = credits.filter(({ source }) => source === 'change');
-  if (service === undefined || returned.length === 0) return null;
-  const left = sum([...charges.map(netAmount), ...credits.map(({ amount }) => decimal(amount))]);
-  const tax = sum([...charges, ...returned].map((row) => decimal(row.tax)));
+  const linked = linkedBy(services).map((group) => ({ group, credited: creditedOf(group) }));
+  return (id, at) =>
+    linked.find(({ group }) =>
+      group.some((each) => each.line_item_id === id && each.start <= at && at < each.end),
+    )?.credited ?? null;
+}
+
+function creditedOf(group: readonly Service[]): CreditedService | null {
+  const rows = group.flatMap((service) => service.rows);
+  if (!rows.some(({ kind, change_id }) => kind === 'credit' && change_id !== null)) return null;
+  const tax = sum(rows.filter((row) => !isNote(row)).map((row) => decimal(row.tax)));
   return {
-    key: `${service.rows[0]!.subscription_line_item_id} ${service.start}`,
-    left: Decimal.max(left, ZERO),
+    key: `${group[0]!.line_item_id} ${group[0]!.start}`,
+    left: Decimal.max(sum(rows.map(amountOf)), ZERO),
     tax_left: Decimal.max(tax, ZERO),
+    beyond: sum(group.map((service) => notedBeyond(service.rows))),
   };
 }
 
+function notedBeyond(rows: readonly ServiceRow[]): Decimal {
+  const left = sum(rows.filter((row) => !isNote(row)).map(amountOf));
+  const noted = sum(rows.filter(isNote).map(amountOf)).neg();
+  return Decimal.max(noted.minus(Decimal.max(left, ZERO)), ZERO);
+}
+
+const isNote = ({ kind, change_id }: ServiceRow): boolean =>
+  kind === 'credit' && change_id === null;
+
+const amountOf = (row: ServiceRow): Decimal =>
+  row.kind === 'credit' ? decimal(row.amount) : netAmount(row);
+
+/** The rows of a line item for one time of service. */
 interface Service extends Period {
+  readonly line_item_id: string;
   readonly rows: readonly ServiceRow[];
 }
 
 /**
- * Groups the rows by what they charge or credit: rows of one service overlap. A credit that overlaps none is of the
- * time by which a pause has made the period longer.
+ * Groups the rows of a line item by what they charge or credit: rows of one service overlap. A credit that overlaps
+ * none is of the time by which a pause has made the period longer.
  */
-function servicesOf(rows: readonly ServiceRow[]): Service[] {
+function servicesOf(line_item_id: string, rows: readonly ServiceRow[]): Service[] {
   const services: Service[] = [];
   for (const row of rows.toSorted((a, b) => byText(a.period_start, b.period_start))) {
     const { period_start: start, period_end: end, kind } = row;
     const last = services.at(-1);
     if (last === undefined || (start >= last.end && kind !== 'credit'))
-      services.push({ start, end, rows: [row] });
+      services.push({ line_item_id, start, end, rows: [row] });
     else
       services[services.length - 1] = {
-        start: last.start,
+        ...last,
         end: end > last.end ? end : last.end,
         rows: [...last.rows, row],
       };
   }
   return services;
+}
+
+/** Groups the services that changes link, directly or by others. */
+function linkedBy(services: readonly Service[]): Service[][] {
+  let groups = services.map((service) => [service]);
+  const changes = new Set(
+    services.flatMap(({ rows }) => rows.flatMap((row) => row.change_id ?? [])),
+  );
+  for (const change of changes) {
+    const isOf = (group: Service[]) =>
+      group.some(({ rows }) => rows.some(({ change_id }) => change_id === change));
+    groups = [groups.filter(isOf).flat(), ...groups.filter((group) => !isOf(group))];
+  }
+  return groups;
 }

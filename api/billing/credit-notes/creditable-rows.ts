@@ -1,5 +1,8 @@
 import type { CreditableInvoice } from '../../../domain/invoicing/credit-notes.ts';
-import { creditedService } from '../../../domain/invoicing/credited-service.ts';
+import {
+  creditedServices,
+  type CreditedService,
+} from '../../../domain/invoicing/credited-service.ts';
 import { roundToCurrency } from '../../../domain/currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
 import { netAmount } from '../../../domain/pricing/net-amount.ts';
@@ -37,18 +40,16 @@ export async function creditableRows(
 /** The services of which changes have credited a part, by the rows that charge them, in the currency of the invoice. */
 async function servicesOf(tx: Transaction, scope: Scope, lines: readonly InvoiceLineRecord[]) {
   const fees = lines.filter(({ price_type }) => price_type === 'FIXED');
-  const services = new Map<string, NonNullable<ReturnType<typeof creditedService>>>();
+  const services = new Map<string, Omit<CreditedService, 'beyond'>>();
   for (const [subscription_id, rows] of groupBy(fees, (line) => line.subscription_id ?? '')) {
     const starts = rows.flatMap(({ period_start }) => period_start ?? []).sort();
     const ids = rows.flatMap((row) => row.subscription_line_item_id ?? []);
     if (starts.length === 0 || ids.length === 0) continue;
-    const settled = groupBy(
+    const serviceAt = creditedServices(
       await rowsOfServiceAfter(tx, scope, subscription_id, ids, starts[0]!),
-      (row) => row.subscription_line_item_id,
     );
     for (const { id, subscription_line_item_id, period_start, custom_currency } of rows) {
-      const ofLine = settled.get(subscription_line_item_id ?? '') ?? [];
-      const service = period_start === null ? null : creditedService(period_start, ofLine);
+      const service = serviceAt(subscription_line_item_id ?? '', period_start ?? '');
       if (service === null) continue;
       const factor = decimal(custom_currency?.conversion_factor ?? '1');
       services.set(id, {

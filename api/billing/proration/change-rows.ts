@@ -1,5 +1,9 @@
 import { billedWindow, creditedTax, type BilledWindow } from '../../../domain/pricing/credit.ts';
-import { decimal, sum, ZERO, type Decimal } from '../../../domain/money.ts';
+import { Decimal, decimal, sum, ZERO } from '../../../domain/money.ts';
+import {
+  creditedServices,
+  type CreditedService,
+} from '../../../domain/invoicing/credited-service.ts';
 import { changeRows } from '../../../domain/pricing/line-change.ts';
 import { groupLines } from '../../../domain/pricing/line-grouping.ts';
 import type { ProrationBehavior } from '../../../domain/pricing/proration.ts';
@@ -75,7 +79,7 @@ export function rowsOfChange(
   pauses: readonly PausedTime[],
   at: string,
 ): ChangedRow[] {
-  const paused = { ...operation, pauses };
+  const paused = { ...operation, pauses, notedBeyond: notedBeyond(settled) };
   const swaps = [...operation.swaps.entries()].filter(([, { before }]) => {
     const { resumed } = operation;
     if (resumed === undefined || before === null) return true;
@@ -90,6 +94,24 @@ export function rowsOfChange(
 
 interface PausedOperation extends ChangeOperation {
   readonly pauses: readonly PausedTime[];
+  readonly notedBeyond: NotedBeyond;
+}
+
+/** The part of an amount of a line item's service that notes have credited on rows of the services it replaced. */
+type NotedBeyond = (line: BilledLine, at: string, left: Decimal) => Decimal;
+
+/** Each noted amount is taken once. */
+function notedBeyond(settled: readonly SettledRow[]): NotedBeyond {
+  const serviceAt = creditedServices(settled);
+  const taken = new Map<string, Decimal>();
+  return ({ id }, at, left) => {
+    const service: CreditedService | null = serviceAt(id, at);
+    if (service === null || left.lte(0)) return ZERO;
+    const before = taken.get(service.key) ?? ZERO;
+    const part = Decimal.min(service.beyond.minus(before), left);
+    taken.set(service.key, before.plus(part));
+    return part;
+  };
 }
 
 function credits(
@@ -112,7 +134,13 @@ function credits(
     const service = intersection(cell.service, cell.service.start, until);
     if (service === null) return [];
     const rows = rowsOf(cell);
-    const billed = billedWindow(rows);
+    const window = billedWindow(rows);
+    const left = window.billed.minus(window.credited);
+    const beyond = operation.notedBeyond(line, service.start, left);
+    const billed = { ...window, credited: window.credited.plus(beyond) };
+    const tax = taxOf(rows);
+    // A note settles the tax on the amount that it credits.
+    const taxBeyond = beyond.isZero() ? ZERO : tax.charged.times(beyond).div(window.billed);
     return changeRows({
       ...common(operation, effective_at, line),
       before: { price: line.terms, quantity: line.quantity },
@@ -126,7 +154,12 @@ function credits(
         rated,
         billed,
         billed_to: mostBilled(rows),
-        returnedTax: creditedTax(rated.amount.neg(), billed, taxOf(rows), line.currency),
+        returnedTax: creditedTax(
+          rated.amount.neg(),
+          billed,
+          { charged: tax.charged, credited: tax.credited.plus(taxBeyond) },
+          line.currency,
+        ),
       }));
   });
 }

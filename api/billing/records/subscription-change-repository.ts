@@ -75,8 +75,9 @@ export interface SettledRow extends ServiceRow {
 }
 
 /**
- * Everything charged for and credited to the line items for service from `from` on, in the currency of the
- * subscription: rows of invoices, rows of changes, with or without an invoice, and final credit notes on rows.
+ * Everything charged for and credited to the line items, and to those that changes link with them, for service from
+ * `from` on, in the currency of the subscription: rows of invoices, rows of changes, with or without an invoice, and
+ * final credit notes on rows.
  */
 export async function settledRowsOf(
   db: Db,
@@ -85,8 +86,12 @@ export async function settledRowsOf(
   lineItemIds: readonly string[],
   from: string,
 ): Promise<SettledRow[]> {
-  const of = { scope, subscription_id: subscriptionId, line_item_ids: lineItemIds };
-  return await rowsOf(db, { ...of, from });
+  return await rowsOf(db, {
+    scope,
+    subscription_id: subscriptionId,
+    line_item_ids: lineItemIds,
+    from,
+  });
 }
 
 /** The same for service that ends after `until`: also what began before it. */
@@ -97,15 +102,30 @@ export async function rowsOfServiceAfter(
   lineItemIds: readonly string[],
   until: string,
 ): Promise<SettledRow[]> {
-  const of = { scope, subscription_id: subscriptionId, line_item_ids: lineItemIds };
-  return await rowsOf(db, { ...of, until });
+  return await rowsOf(db, {
+    scope,
+    subscription_id: subscriptionId,
+    line_item_ids: lineItemIds,
+    until,
+  });
 }
 
-const rowsOf = async (db: Db, of: SettledService): Promise<SettledRow[]> =>
-  of.line_item_ids.length === 0
-    ? []
-    : await db<SettledRow[]>`
-        ${invoicedRows(db, of)} union all ${changedRows(db, of)} union all ${creditedRows(db, of)}`;
+async function rowsOf(db: Db, of: SettledService): Promise<SettledRow[]> {
+  if (of.line_item_ids.length === 0) return [];
+  const all = { ...of, line_item_ids: [...of.line_item_ids, ...(await linkedLines(db, of))] };
+  return await db<SettledRow[]>`
+    ${invoicedRows(db, all)} union all ${changedRows(db, all)} union all ${creditedRows(db, all)}`;
+}
+
+/** The lines that changes of the time have charged or credited. */
+async function linkedLines(db: Db, of: SettledService): Promise<string[]> {
+  const rows = await db<{ line_item_id: string }[]>`
+    select distinct r ->> 'line_item_id' as line_item_id
+      from subscription_changes c
+      cross join jsonb_array_elements(c.rows) r
+     where ${isOfChanges(db, of)}`;
+  return rows.map(({ line_item_id }) => line_item_id);
+}
 
 interface SettledService {
   readonly scope: Scope;
@@ -151,22 +171,25 @@ const invoicedRows = (db: Db, of: SettledService): Fragment => db`
          (l.line_item_discount / l.factor)::text as line_item_discount,
          (l.invoice_level_discount / l.factor)::text as invoice_level_discount, i.invoice_status,
          (${taxOn(db, db`(l.amount - l.line_item_discount - l.invoice_level_discount)`)})::text as tax,
-         i.customer_id, 'invoice' as source
+         i.customer_id, null as change_id
     from ${rowsOfService(db, of)}
    where coalesce(i.billing_reason, '') <> 'SUBSCRIPTION_UPDATE' or i.invoice_type = 'SUBSCRIPTION'`;
+
+/** SQL: whether the row `r` of the change `c` is of the subscription and the time. */
+const isOfChanges = (db: Db, of: SettledService): Fragment => db`
+  ${inScope(db, of.scope, 'c')} and c.subscription_id = ${of.subscription_id}
+  and ${isAsked(db, of, db`(r ->> 'period_start')::timestamptz`, db`(r ->> 'period_end')::timestamptz`)}`;
 
 /** SQL: rows of changes. */
 const changedRows = (db: Db, of: SettledService): Fragment => db`
   select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz,
          (r ->> 'period_end')::timestamptz, r ->> 'kind', r ->> 'gross',
          ((r ->> 'gross')::numeric - (r ->> 'net')::numeric)::text, '0',
-         coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax', i.customer_id, 'change'
+         coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax', i.customer_id, c.id
     from subscription_changes c
     cross join jsonb_array_elements(c.rows) r
     left join invoices i on i.id = c.invoice_id
-   where ${inScope(db, of.scope, 'c')} and c.subscription_id = ${of.subscription_id}
-     and r ->> 'line_item_id' = any(${of.line_item_ids as string[]}::text[])
-     and ${isAsked(db, of, db`(r ->> 'period_start')::timestamptz`, db`(r ->> 'period_end')::timestamptz`)}`;
+   where ${isOfChanges(db, of)} and r ->> 'line_item_id' = any(${of.line_item_ids as string[]}::text[])`;
 
 /**
  * SQL: invoice rows that final credit notes credit, each with the tax on the credited amount. The note settles this
@@ -174,7 +197,7 @@ const changedRows = (db: Db, of: SettledService): Fragment => db`
  */
 const creditedRows = (db: Db, of: SettledService): Fragment => db`
   select l.subscription_line_item_id, l.period_start, l.period_end, 'credit', (-n.amount / l.factor)::text, '0', '0',
-         i.invoice_status, (-(${taxOn(db, db`n.amount`)}))::text, i.customer_id, 'note'
+         i.invoice_status, (-(${taxOn(db, db`n.amount`)}))::text, i.customer_id, null
     from ${rowsOfService(db, of)}
     join credit_notes c on ${inScope(db, of.scope, 'c')} and c.invoice_id = i.id and c.credit_note_status = 'FINALIZED'
     join credit_note_lines n on n.credit_note_id = c.id and n.invoice_line_item_id = l.id`;

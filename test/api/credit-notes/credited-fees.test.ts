@@ -112,18 +112,47 @@ describe('a note on a fee of which a change has credited a part (money 10.6)', (
     expect(await returned(fee)).toBe(24);
   });
 
-  test('fewer seats: what the old seats were credited', async () => {
-    const fee = await feeOfApril({ amount: '10', quantity: '2' });
-    const [line] = fee.subscription.line_items;
-    await world.api.postOk(`/v1/subscriptions/${fee.subscription.id}/modify/execute`, {
+  /** Changes the number of seats of 10.00. */
+  const seats = ({ subscription }: Fee, quantity: string) =>
+    world.api.postOk(`/v1/subscriptions/${subscription.id}/modify/execute`, {
       type: 'quantity_change',
-      quantity_change_params: { line_items: [{ id: line.id, quantity: '1' }] },
+      quantity_change_params: {
+        line_items: [{ id: subscription.line_items[0].id, quantity }],
+      },
     });
+
+  test('fewer seats: a note returns what the change left, and a later cancellation nothing', async () => {
+    const fee = await feeOfApril({ amount: '10', quantity: '2' });
+    await seats(fee, '1');
     expect(await returned(fee)).toBe(6);
-    expect((await note(fee, [['fee', '20']])).status).toBe(400);
+    expect(await note(fee, [['fee', '20']])).toMatchObject(refusal('14', '20'));
+    expect((await note(fee, [['fee', '14']])).status).toBe(201);
+    expect((await cancel(fee)).total_credit_amount).toBe('0');
+    expect(await returned(fee)).toBe(20);
   });
 
-  test('a cheaper plan: what the old plan was credited', async () => {
+  test('fewer seats, a note, a cancellation: at most the fee and its tax', async () => {
+    const fee = await feeOfApril({ amount: '10', quantity: '2', tax: '20' });
+    await seats(fee, '1');
+    expect(await returned(fee)).toBe(7.2);
+    expect((await note(fee, [['fee', '11'], ['tax', '2.2']])).status).toBe(201); // prettier-ignore
+    expect((await cancel(fee)).total_credit_amount).toBe('3.6');
+    expect(await returned(fee)).toBe(24);
+  });
+
+  test('more seats: both invoices may be noted wholly, after which a cancellation credits nothing', async () => {
+    const fee = await feeOfApril({ amount: '10', quantity: '2' });
+    const { changed_resources } = await seats(fee, '3');
+    const more = await world.api.get(`/v1/invoices/${changed_resources.invoices[0].id}`);
+    expect(more.body.total).toBe('6');
+    await payOffline(world.api, more.body, '6');
+    expect((await note(fee, [['fee', '20']])).status).toBe(201);
+    expect((await note({ ...fee, invoice: more.body }, [['fee', '6']])).status).toBe(201);
+    expect((await cancel(fee)).total_credit_amount).toBe('0');
+    expect(await returned(fee)).toBe(26);
+  });
+
+  test('a cheaper plan: what the change left', async () => {
     const fee = await feeOfApril();
     const { catalog, api } = world;
     const cheap = await catalog.plan();
@@ -132,7 +161,11 @@ describe('a note on a fee of which a change has credited a part (money 10.6)', (
       ...{ target_plan_id: cheap.id, proration_behavior: 'create_prorations' },
       ...{ billing_cadence: 'RECURRING', billing_period: 'MONTHLY', billing_cycle: 'anniversary' },
     });
-    expect(await returned(fee)).toBe(9);
-    expect((await note(fee, [['fee', '20']])).status).toBe(400);
+    const credited = await returned(fee);
+    const left = String(20 - credited);
+    expect([credited > 0, credited < 20]).toEqual([true, true]);
+    expect(await note(fee, [['fee', '20']])).toMatchObject(refusal(left, '20'));
+    expect((await note(fee, [['fee', left]])).status).toBe(201);
+    expect(await returned(fee)).toBe(20);
   });
 });

@@ -9,10 +9,14 @@ interface Advance {
   readonly terms: Terms;
   readonly period: string;
   readonly isOfChange: boolean;
+  /** Changes link what they credit with what they charge. */
+  readonly link: object;
   /** Null if it was settled through the wallet. */
   invoice: Invoice | null;
   /** Negative: credited. */
   amount: number;
+  /** What credit notes credit of it. */
+  noted: number;
 }
 
 /** What a change in a period charges and credits. */
@@ -29,7 +33,10 @@ export class Advances {
 
   bill(invoice: Invoice | null, subscription: Subscription, period: string, amount: number): void {
     const terms = termsOfPeriod(subscription, period);
-    this.#rows.push({ subscription, terms, period, isOfChange: false, invoice, amount });
+    const link = this.#linkOf(subscription, terms, period);
+    this.#rows.push({
+      ...{ subscription, terms, period, link, isOfChange: false, invoice, amount, noted: 0 },
+    });
   }
 
   /** The replacement has what the replaced invoice charged. */
@@ -46,7 +53,21 @@ export class Advances {
   /** A credit note credits a part of the invoice's fees; negative: it is void. */
   credit(invoice: Invoice, amount: number): void {
     for (const row of this.#rows)
-      if (row.invoice === invoice && row.amount > 0) row.amount -= amount;
+      if (row.invoice === invoice && row.amount > 0) row.noted += amount;
+  }
+
+  /**
+   * What notes may still credit of the fees of the invoice, if a change has credited a part of them; otherwise null
+   * (money 10.6).
+   */
+  left(invoice: Invoice): number | null {
+    const fee = this.#rows.find((row) => row.invoice === invoice && row.amount > 0);
+    const rows = this.#rows.filter((row) => row.link === fee?.link && row.invoice?.isVoid !== true);
+    if (!rows.some(({ amount }) => amount < 0)) return null;
+    return Math.max(
+      rows.reduce((sum, { amount, noted }) => sum + amount - noted, 0),
+      0,
+    );
   }
 
   /** A change of the terms at a time: the slices of the rest of the period, the credit at most what was billed. */
@@ -57,7 +78,8 @@ export class Advances {
     );
     const slice = (fee: number) => share(fee, end! - now!, end! - start!);
     const old = termsAt(subscription, at);
-    const billed = this.#billed(subscription, old, period);
+    const billed =
+      this.#billed(subscription, old, period) - this.#notedBeyond(subscription, old, period);
     const credit = Math.min(slice(feeOf(old)), Math.max(billed, 0));
     const tax = credit * this.#taxShare(subscription, old, period, taxes);
     return { charge: slice(feeOf(next)), credit, tax };
@@ -72,7 +94,8 @@ export class Advances {
   ): void {
     const period = periodStart(subscription, next.from);
     const old = termsAt(subscription, next.from);
-    const row = { subscription, period, isOfChange: true, invoice };
+    const link = this.#linkOf(subscription, old, period);
+    const row = { subscription, period, link, isOfChange: true, invoice, noted: 0 };
     this.#rows.push(
       { ...row, terms: old, amount: -credit },
       { ...row, terms: next, amount: charge },
@@ -105,6 +128,32 @@ export class Advances {
     const isOfPeriod = termsOfPeriod(subscription, period) === terms;
     // The invoice of a period that has just begun is a draft that the ledger has not seen.
     const unseen = isOfPeriod && !rows.some(({ isOfChange }) => !isOfChange) ? feeOf(terms) : 0;
-    return rows.reduce((sum, { invoice, amount }) => sum + (invoice?.isVoid ? 0 : amount), unseen);
+    return rows.reduce(
+      (sum, { invoice, amount, noted }) => sum + (invoice?.isVoid ? 0 : amount - noted),
+      unseen,
+    );
+  }
+
+  #linkOf(subscription: Subscription, terms: Terms, period: string): object {
+    const row = this.#rows.find(
+      (each) =>
+        each.subscription === subscription && each.period === period && each.terms === terms,
+    );
+    return row?.link ?? {};
+  }
+
+  /** What notes on fees of earlier terms have credited beyond what changes had left of these. */
+  #notedBeyond(subscription: Subscription, terms: Terms, period: string): number {
+    const link = this.#linkOf(subscription, terms, period);
+    const rows = this.#rows.filter((row) => row.link === link && row.invoice?.isVoid !== true);
+    let beyond = 0;
+    for (const each of new Set(rows.map((row) => row.terms))) {
+      if (each === terms) continue;
+      const own = rows.filter((row) => row.terms === each);
+      const left = own.reduce((sum, { amount }) => sum + amount, 0);
+      const noted = own.reduce((sum, row) => sum + row.noted, 0);
+      beyond += Math.max(noted - Math.max(left, 0), 0);
+    }
+    return beyond;
   }
 }

@@ -50,14 +50,16 @@ export async function note(desk: Desk, row: any): Promise<void> {
   if (rows.length === 0 || invoice.purchase !== null) return;
   const isWhole = random.chance(0.2);
   const chosen = isWhole ? rows : [random.pick(rows)];
-  const lines: NoteLine[] = chosen.map(({ id, amount }: any) => ({
-    id,
-    net: cents(amount),
-    amount: isWhole ? cents(amount) : 1 + random.below(cents(amount)),
+  const lines: NoteLine[] = chosen.map((each: any) => ({
+    id: each.id,
+    net: cents(each.amount),
+    amount: isWhole ? cents(each.amount) : 1 + random.below(cents(each.amount)),
+    isFee: isFee(each),
   }));
   const tax = taxLeft(invoice, lines);
-  if (tax > 0 && random.chance(0.6))
-    lines.push({ id: 'tax', net: 0, amount: random.chance(0.8) ? tax : tax + 1 });
+  // A change returns a share of the tax that is rounded by itself: the ledger has it to a cent only.
+  if (tax > 0 && random.chance(0.6) && ledger.advances.left(invoice) === null)
+    lines.push({ id: 'tax', net: 0, amount: random.chance(0.8) ? tax : tax + 1, isFee: false });
   const type = noteTypeOf(ledger, invoice);
   const isToSource = type === 'REFUND' && random.chance(0.3);
   const isAtOnce = random.chance(0.7);
@@ -89,9 +91,7 @@ export async function note(desk: Desk, row: any): Promise<void> {
   const credit = (sign: 1 | -1) => {
     for (const line of lines)
       invoice.credited.set(line.id, (invoice.credited.get(line.id) ?? 0) + sign * line.amount);
-    for (const { id, amount } of lines)
-      if (chosen.some((each: any) => each.id === id && isFee(each)))
-        ledger.advances.credit(invoice, sign * amount);
+    for (const line of lines) if (line.isFee) ledger.advances.credit(invoice, sign * line.amount);
   };
   credit(1);
   if (type === 'REFUND') return ledger.returnMoney(invoice, amount, isToSource);

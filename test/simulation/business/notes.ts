@@ -7,6 +7,8 @@ export interface NoteLine {
   readonly id: string;
   readonly net: number;
   readonly amount: number;
+  /** It credits a fee of a plan. */
+  readonly isFee: boolean;
 }
 
 export type NoteType = 'REFUND' | 'ADJUSTMENT';
@@ -38,7 +40,10 @@ export function hasSource(ledger: Ledger, invoice: Invoice, amount: number): boo
   return true;
 }
 
-/** Each row up to its net, the tax up to its share, all together up to what is open or paid (money 10.5, 10.6). */
+/**
+ * Each row up to its net, a fee up to what changes have left of it, the tax up to its share, all together up to what is
+ * open or paid (money 10.5, 10.6).
+ */
 export function isCreditable(
   ledger: Ledger,
   invoice: Invoice,
@@ -52,8 +57,11 @@ export function isCreditable(
     noteTypeOf(ledger, invoice) === 'REFUND'
       ? paid - refunded
       : invoice.total! - invoice.adjusted - paid;
+  const fees = lines.reduce((sum, { isFee, amount }) => sum + (isFee ? amount : 0), 0);
+  const left = ledger.advances.left(invoice);
   return (
     total <= capacity &&
+    (left === null || fees <= left) &&
     (!isToSource || hasSource(ledger, invoice, total)) &&
     lines.every(({ id, net, amount }) =>
       id === 'tax'
