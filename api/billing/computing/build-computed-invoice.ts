@@ -78,11 +78,14 @@ export function buildComputedInvoice(
       plan_name: sources.planNames.get(part.subscription.plan_id) ?? null,
     }),
   );
-  // The voided invoice keeps its rows; those that are kept are written again.
+  // The voided invoice keeps its rows; those that are kept are written again, and hold the services that it released.
   const keptRows =
     target.replaces === undefined && !target.voided
       ? rows
-      : replaced.map((row) => ({ ...row, id: deps.ids.next('inv_line'), invoice_id }));
+      : replaced.map((row) => ({
+          ...row,
+          ...{ id: deps.ids.next('inv_line'), invoice_id, holds_slot: true },
+        }));
   const all = withPinnedAdvances(target, sources, keptRows, lines).map((line) =>
     reconverted(settlement, line),
   );

@@ -1,4 +1,5 @@
 import type { InvoiceLineRecord } from '../../../schemas/invoice.ts';
+import { isBilledElsewhere } from './billed-elsewhere.ts';
 import type { BilledLine, BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
@@ -64,7 +65,7 @@ const hasEndedSince = (
 /** The computed rows and the stored rows of fixed advances, in the order in which they are stored. */
 export function withPinnedAdvances(
   target: InvoiceTarget,
-  sources: Pick<BillingSources, 'lines'>,
+  sources: Pick<BillingSources, 'lines' | 'billed'>,
   stored: readonly InvoiceLineRecord[],
   computed: readonly InvoiceLineRecord[],
 ): readonly InvoiceLineRecord[] {
@@ -76,7 +77,10 @@ export function withPinnedAdvances(
   );
   const kept = stored.filter((row) => {
     const line = lines.get(row.subscription_line_item_id ?? '');
-    return line !== undefined && isPinnedAdvance(line, row.period_start ?? '', pinned);
+    const start = row.period_start ?? '';
+    if (line === undefined || !isPinnedAdvance(line, start, pinned)) return false;
+    // While the invoice was void, another one may have billed a one-time fee of it.
+    return !isBilledElsewhere(target, sources, line, start);
   });
   const positions = new Map(stored.map((row) => [serviceOf(row), row.position]));
   const place = (row: InvoiceLineRecord) =>

@@ -8,6 +8,7 @@ import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { isRestart, paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { sourcesOfPeriod } from '../../catalog/entitlements/entitlement-sources.ts';
+import { isBilledElsewhere } from './billed-elsewhere.ts';
 import type { BilledLine, BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import { lineQuestion, type UsageLine, type UsagePurpose } from './line-questions.ts';
@@ -133,21 +134,4 @@ export function usageLineOf(
     period_start: period.start,
     purpose,
   };
-}
-
-/** Whether another living invoice already charges the service (billing 3.1). */
-function isBilledElsewhere(
-  target: InvoiceTarget,
-  sources: BillingSources,
-  line: BilledLine,
-  serviceStart: string,
-): boolean {
-  const billed = sources.billed.get(line.id) ?? [];
-  return billed.some(
-    ({ invoice_id, period_start, kind }) =>
-      kind === 'base' &&
-      period_start === serviceStart &&
-      invoice_id !== target.invoice?.id &&
-      invoice_id !== target.replaces,
-  );
 }
