@@ -1,14 +1,16 @@
 import { idleIn, outsidePauses, pausedCells, type PausedTime } from '../time/paused-cells.ts';
+import type { ChargeCell } from '../pricing/proration.ts';
 import type { BillingSchedule } from '../time/billing-periods.ts';
 import type { chargeCells } from '../time/charge-cells.ts';
-import type { Period } from '../time/instant.ts';
+import { earlierOf, type Instant, type Period } from '../time/instant.ts';
 import { chargesOnInvoice, type Charge, type ChargedLine, type InvoiceScope } from './charges.ts';
 
 /**
  * The charges of an invoice, without what falls into pauses (billing 12.3, 12.4). `pauses` are in order of
  * time. Usage before and after a pause is one charge; what is used in the pause is not. A period of the anniversary
- * cycle is longer by its pauses, and its fees stay whole; on a calendar, fees in arrears pay active time only. An
- * advance that would begin in a pause begins with the resumption.
+ * cycle is longer by its pauses, and its fees stay whole, except that a pause in which the subscription ends adds
+ * nothing (12.8); on a calendar, fees in arrears pay active time only. An advance that would begin in a pause begins
+ * with the resumption.
  */
 export function chargesAroundPauses<Line extends ChargedLine>(
   schedule: BillingSchedule,
@@ -17,29 +19,44 @@ export function chargesAroundPauses<Line extends ChargedLine>(
   pauses: readonly PausedTime[],
 ): Charge<Line>[] {
   if (pauses.length === 0) return chargesOnInvoice(schedule, lines, scope);
+  const lasting = scope.closing === null ? null : pauseAtEnd(scope.closing, pauses);
   const cells = (cadence: Parameters<typeof chargeCells>[1], period: Period) =>
     pausedCells(schedule, cadence, period, pauses);
   return chargesOnInvoice(schedule, lines, scope, cells).flatMap((charge): Charge<Line>[] => {
     const { line, cell } = charge;
     if ('at' in cell) return [charge];
     const idle = idleIn(schedule, cell.reference, pauses);
-    const withIdle = (service: Period) => ({
+    const withIdle = (part: ChargeCell) => ({
       line,
-      cell: { ...cell, service, ...(idle === undefined ? {} : { idle }) },
+      cell: { ...part, ...(idle === undefined ? {} : { idle }) },
     });
     const isFee = line.price_type === 'FIXED';
-    if (isFee && line.invoice_cadence === 'ARREAR' && schedule.billing_cycle === 'anniversary')
-      return [withIdle(cell.service)];
+    if (isFee && line.invoice_cadence === 'ARREAR' && schedule.billing_cycle === 'anniversary') {
+      const served = lasting === null ? cell : before(cell, lasting.start);
+      return served === null ? [] : [withIdle(served)];
+    }
     const pieces = outsidePauses(cell.service, pauses);
     const [first, last] = [pieces[0], pieces.at(-1)];
     if (first === undefined || last === undefined) return [];
     if (isFee && line.invoice_cadence === 'ADVANCE') {
       const service = { start: first.start, end: cell.service.end };
       // What a calendar does not serve is credited at the resumption.
-      return [idle?.lengthens === true ? withIdle(service) : { line, cell: { ...cell, service } }];
+      const part = { ...cell, service };
+      return [idle?.lengthens === true ? withIdle(part) : { line, cell: part }];
     }
     if (isFee) return pieces.map((service) => ({ line, cell: { ...cell, service } }));
-    const served = withIdle({ start: first.start, end: last.end });
+    const served = withIdle({ ...cell, service: { start: first.start, end: last.end } });
     return [{ ...served, cell: { ...served.cell, unpaused_service: cell.service } }];
   });
+}
+
+/** The pause that has begun in a period and lasts at its end; null without one. */
+const pauseAtEnd = ({ end: until }: Period, pauses: readonly PausedTime[]): PausedTime | null =>
+  pauses.find(({ start, end }) => start < until && (end === null || end > until)) ?? null;
+
+/** The part of a cell before an instant; null if it begins later. */
+function before(cell: ChargeCell, until: Instant): ChargeCell | null {
+  if (cell.service.start >= until) return null;
+  const cut = ({ start, end }: Period) => ({ start, end: earlierOf(end, until) });
+  return { ...cell, cell: cut(cell.cell), service: cut(cell.service) };
 }

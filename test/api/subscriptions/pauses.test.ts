@@ -559,6 +559,34 @@ describe('the end of a subscription', () => {
     ]);
   });
 
+  test.each([
+    ['at once', null, 'create_prorations', 'Support 1 3.23 01-01..01-11'],
+    [
+      'as planned before the pause',
+      '2026-01-05',
+      'create_prorations',
+      'Support 1 3.23 01-01..01-11',
+    ],
+    ['as planned in it', '2026-01-15', 'create_prorations', 'Support 1 3.23 01-01..01-11'],
+    ['at once, without prorations', null, 'none', 'Support 1 10 01-01..01-11'],
+  ])(
+    'a fee in arrears of a subscription that ends in a pause is for the time before it: %s',
+    async (_, asked, proration_behavior, support) => {
+      const { subscription } = await sold({ proration_behavior });
+      const cancel_at = day('2026-02-05');
+      const cancel = async (body: object) =>
+        expect((await post(subscription, 'cancel', body)).status).toBe(200);
+      for (const date of ['2026-01-05', '2026-01-11', '2026-01-15', '2026-02-05']) {
+        await at(date);
+        if (date === '2026-01-11') await post(subscription, 'pause');
+        if (date === asked) await cancel({ cancellation_type: 'scheduled_date', cancel_at });
+      }
+      if (asked === null) await cancel({ cancellation_type: 'immediate' });
+      const [, final] = await invoicesOf(subscription);
+      expect(final).toEqual(['PRORATION', support, 'Calls 0 0 01-01..01-11']);
+    },
+  );
+
   test('a cancellation while paused ends the pause; its usage stays free', async () => {
     const { subscription, use } = await sold();
     await use('2026-01-12', '100');
