@@ -276,7 +276,9 @@ export class Account {
     if (at <= this.#lines.life.start || !invoiced) return earlier;
     // In a pause from the end of a period nothing is left to bill.
     if (this.#lines.findPeriodAt(at - 1) === undefined) return earlier;
-    const isWithin = this.#lines.periodAt(at - 1).end > at;
+    // One that comes in a pause ends both, and makes its own invoice (billing 12.8, 13).
+    const isInPause = this.#sold.pauses.some(({ isLast }) => isLast);
+    const isWithin = isInPause || this.#lines.periodAt(at - 1).end > at;
     const prorated = isWithin ? (cancelled.prorated ?? this.#sold.prorated) : this.#sold.prorated;
     const ended = new Account({ ...this.#sold, end: at, prorated, cancelled: null }, this.#uses);
     const drafted = Math.max(at, cancelled.asked);
@@ -289,9 +291,10 @@ export class Account {
     const { cancelled } = this.#sold;
     if (cancelled === null || cancelled.at < this.#lines.life.start) return [];
     const { at, asked, prorated } = cancelled;
-    if (this.#lines.findPeriodAt(at)?.start === at) return [];
-    // Advances of a pause that it ends are given back too (billing 12.8).
-    const from = this.#sold.pauses.find(({ isLast }) => isLast)?.start ?? at;
+    // Advances of a pause that it ends are given back too, also at the end of the period (billing 12.8).
+    const pause = this.#sold.pauses.find(({ isLast }) => isLast);
+    if (pause === undefined && this.#lines.findPeriodAt(at)?.start === at) return [];
+    const from = pause?.start ?? at;
     const unused = { start: from, end: Infinity };
     const fees = this.#lines.contract.fees.filter(({ during }) => isAt(during, from));
     return this.#fees.returned(fees, unused, Math.max(at, asked), prorated, bills);

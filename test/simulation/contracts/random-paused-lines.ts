@@ -21,14 +21,9 @@ export function withPausedLines(random: Random, plain: Contract): Contract {
   return contract;
 }
 
-/** Pauses with planned resumptions, and a cancellation of any type after them, or in the last one. */
+/** Pauses with planned resumptions, and a cancellation of any type before, after or in the last one. */
 export function withPausedEnd(random: Random, plain: Contract): Contract {
-  const { commitment } = plain;
-  // What a planned end makes of a term with pauses is not told here.
-  const paused = withPausedLines(random, {
-    ...plain,
-    commitment: commitment === null ? null : { ...commitment, duration: null },
-  });
+  const paused = withPausedLines(random, plain);
   const pauses = paused.pauses.map((pause) => ({
     ...pause,
     planned:
@@ -36,10 +31,19 @@ export function withPausedEnd(random: Random, plain: Contract): Contract {
         ? within(random, pause.start, pause.end)
         : null,
   }));
-  const contract = { ...paused, pauses };
+  const contract = withEndOfPauses(random, { ...paused, pauses });
+  const { cancelled, commitment } = contract;
+  // What a planned end makes of a term with pauses is not told here.
+  const isTold = commitment === null || cancelled === null || cancelled.type === 'immediate';
+  return isTold ? contract : { ...contract, commitment: { ...commitment, duration: null } };
+}
+
+function withEndOfPauses(random: Random, contract: Contract): Contract {
+  const { pauses } = contract;
   const last = pauses.at(-1);
   if (last !== undefined && last.start > lastOf(contract) && random.chance(0.3))
     return withEndInPause(random, contract, last);
+  if (last !== undefined && random.chance(0.5)) return withPlannedEnd(random, contract, last);
   const from = Math.max(lastOf(contract), ...pauses.map(({ end }) => end + GRACE_MS));
   const { periods } = new Account(contract, []);
   const ends = Array.from({ length: 40 }, () => cancellation(random, contract));
@@ -51,6 +55,53 @@ export function withPausedEnd(random: Random, plain: Contract): Contract {
           Math.min(asked, at) > from &&
           periods.some(({ start, end }) => start < asked && asked < end),
       ) ?? null,
+  };
+}
+
+/**
+ * The end is planned before a pause or in it: at the end of the period, which the pause may move, or at a date in the
+ * pause or after it.
+ */
+function withPlannedEnd(random: Random, edited: Contract, pause: Pause): Contract {
+  const { periods } = new Account(edited, []);
+  const period = periods.find(({ start, end }) => start < pause.start && pause.start < end);
+  if (period === undefined) return edited;
+  const isCalendar = edited.cycle === 'calendar';
+  const unmoved = isCalendar ? period.end : period.end - (pause.end - pause.start);
+  const isWithin = random.chance(0.5);
+  const earlier = edited.pauses.at(-2)?.end ?? 0;
+  const from = isWithin ? pause.start : Math.max(period.start, earlier);
+  const until = isWithin ? Math.min(pause.end, unmoved) : pause.start;
+  if (until - from < 10) return edited;
+  const asked = within(random, from, until);
+  const contract = {
+    ...edited,
+    edits: edited.edits.filter((edit) => Math.max(edit.asked, edit.at) < asked),
+  };
+  const isOfPeriod = random.chance(0.5);
+  // A pause that is over before the end of the period moves it (billing 12.4).
+  const ofPeriod = unmoved <= pause.end ? unmoved : period.end;
+  // On a calendar the period of the pause ends in it.
+  const last = isCalendar ? Math.min(pause.end, period.end) : pause.end;
+  const dated = random.chance(0.4)
+    ? within(random, Math.max(asked, pause.start), last)
+    : within(random, pause.end, pause.end + 2 * (period.end - period.start));
+  const at = isOfPeriod ? ofPeriod : dated;
+  if (at <= asked || at === pause.end || (contract.end !== null && at >= contract.end))
+    return edited;
+  return {
+    ...contract,
+    pauses:
+      at < pause.end
+        ? [
+            ...contract.pauses.slice(0, -1),
+            { ...pause, end: at, byHand: true, planned: null, isLast: true },
+          ]
+        : contract.pauses,
+    cancelled: {
+      ...{ type: isOfPeriod ? 'end_of_period' : 'scheduled_date', asked, at, invoiced: true },
+      prorated: random.pick([null, null, true, false]),
+    },
   };
 }
 
