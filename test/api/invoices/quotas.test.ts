@@ -151,6 +151,30 @@ describe('usage beyond the quota of its window is billed (money 7.10)', () => {
     expect(rows(await preview(of))).toEqual(['50 200 50']);
   });
 
+  test.each([
+    ['is the window of the next period', '22:00', '04-01T00:00', ['0 60 0', '0 60 0']],
+    ['of half an hour belongs to the window before it', '18:30', '03-31T23:45', ['20 100 20']],
+    ['of an hour does not', '18:00', '03-31T23:45', ['0 120 0']],
+  ] as const)('the rest of a cycle: usage %s (money 7.7)', async (_, first, second, expected) => {
+    const of = await granted();
+    await of.use(`03-31T${first}`, '60');
+    await of.use(second, '60');
+    const invoices = await closed(of, '05-01T02:00');
+    const billed = invoices.filter(({ billing_reason }) => billing_reason === 'SUBSCRIPTION_CYCLE');
+    const used = billed.toReversed().flatMap(rows);
+    expect(used.filter((row) => row !== '0 0 0')).toEqual(expected);
+  });
+
+  test('a day lasts until the same hour of the wall clock (money 7.7)', async () => {
+    const day = { grant_duration_unit: 'day', grant_duration_value: 1 };
+    const of = await granted({ ...FIVE_HOURS, ...day }, {}, { timezone: 'Europe/Berlin' });
+    // From noon of the 28th in Berlin; in the night the clocks go forward, and noon is an hour earlier.
+    await of.use('03-28T11:00', '100');
+    await of.use('03-29T09:59', '5');
+    await of.use('03-29T10:00', '100');
+    expect(rows(await preview(of))).toEqual(['5 200 5']);
+  });
+
   test('tiers begin at the first unit beyond, and windows of a price are rated alone', async () => {
     const tiers = [
       { up_to: 10, unit_amount: '1' },
