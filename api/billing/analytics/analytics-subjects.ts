@@ -3,6 +3,7 @@ import type { BucketSize } from '../../../domain/time/usage-windows.ts';
 import type { CouponAssociation } from '../../../domain/invoicing/coupon-association.ts';
 import { subscriptionsOwning } from '../../../domain/metering/attribution.ts';
 import { versionToShow } from '../../../domain/metering/version-for-period.ts';
+import { NO_COMMITMENT } from '../../../domain/pricing/commitment.ts';
 import type { PriceTerms } from '../../../domain/pricing/price.ts';
 import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
 import { periodsWithin } from '../../../domain/subscription/schedule.ts';
@@ -120,12 +121,18 @@ export async function bareMeters(
   });
 }
 
+export interface UsageLinesOptions {
+  readonly which?: 'all' | 'counted';
+  readonly terms?: 'whole' | 'usage_only';
+}
+
 /**
  * The usage lines of the subscriptions in the range, each with the queries of its invoices: one billing
  * period after the other, cut to the range (billing 3.3). Time before a line's start, after its end
  * and in a trial is not charged, so it does not belong to the line. `meterIds` limits the lines returned, not
  * the lines that compete for events or an allowance. A line whose usage is still being counted is among them for
- * `askUsage`, which counts it from the events, and left out for `counted`: answers of usage rows alone.
+ * `askUsage`, which counts it from the events, and left out for `counted`: answers of usage rows alone. `usage_only`:
+ * the charges are those without commitments, which apply to whole lines only (money 19.10).
  */
 export async function usageLines(
   deps: Pick<ApiDeps, 'pool'>,
@@ -133,11 +140,12 @@ export async function usageLines(
   named: readonly SubscriptionRow[],
   range: Period,
   meterIds: readonly string[] | null,
-  which: 'all' | 'counted' = 'all',
+  { which = 'all', terms = 'whole' }: UsageLinesOptions = {},
 ): Promise<AnalyticsSubject[]> {
   const subscriptions = subscriptionsOwning(named, range);
   if (subscriptions.length === 0) return [];
   const sources = await readBillingSources(deps.pool, scope, subscriptions, null);
+  const charged = terms === 'whole' ? sources : withoutCommitments(sources);
   const lines = [...sources.lines.values()].flat();
   const meterOf = new Map(
     (
@@ -146,12 +154,14 @@ export async function usageLines(
   );
   return subscriptions
     .flatMap((subscription) => {
-      const charges = chargesInRange(subscription, sources, range, which);
+      const own = sources.lines.get(subscription.id) ?? [];
+      const lineOf = new Map(own.map((line) => [line.id, line]));
+      const charges = chargesInRange(subscription, charged, range, which);
       const coupons = attachedCoupons(sources, subscription.id);
-      const byLine = groupBy(charges, ({ charge }) => charge.line);
-      return [...byLine].flatMap(([line, own]): AnalyticsSubject[] => {
+      const byLine = groupBy(charges, ({ charge }) => lineOf.get(charge.line.id)!);
+      return [...byLine].flatMap(([line, cells]): AnalyticsSubject[] => {
         const meter = meterOf.get(line.meter_id!)!;
-        const stretches = joined(own);
+        const stretches = joined(cells);
         const last = stretches.at(-1);
         if (last === undefined) return [];
         return [
@@ -162,7 +172,7 @@ export async function usageLines(
             terms: line.terms,
             bucket: line.terms.bucketSize ?? last.version.spec.aggregation.bucket_size,
             stretches,
-            charges: own,
+            charges: cells,
             coupons,
             pauses: sources.pauses.get(subscription.id) ?? [],
             committedUsage: sources.committedUsage.get(subscription.id) ?? [],
@@ -173,6 +183,16 @@ export async function usageLines(
     })
     .filter(({ meter }) => meterIds === null || meterIds.includes(meter.id));
 }
+
+const withoutCommitments = (sources: BillingSources): BillingSources => ({
+  ...sources,
+  lines: new Map(
+    [...sources.lines].map(([id, lines]) => [
+      id,
+      lines.map((line) => ({ ...line, ...NO_COMMITMENT })),
+    ]),
+  ),
+});
 
 /** Usage charges of the billing periods in the range. A period that the range cuts ends there. */
 function chargesInRange(

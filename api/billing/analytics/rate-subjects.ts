@@ -1,4 +1,3 @@
-import { NO_COMMITMENT } from '../../../domain/pricing/commitment.ts';
 import { analyticsDiscounts } from '../../../domain/invoicing/coupon-association.ts';
 import type { UsageRow } from '../../../domain/metering/usage.ts';
 import { Decimal, decimalText } from '../../../domain/money.ts';
@@ -6,7 +5,7 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { rateCharges, type RatedCharge } from '../computing/rate-charges.ts';
 import { endOf } from '../computing/term-ledger.ts';
-import type { AnalyticsSubject, PeriodCharge } from './analytics-subjects.ts';
+import type { AnalyticsSubject } from './analytics-subjects.ts';
 
 /** A rated row with its coupon discount. */
 export interface DiscountedCharge extends RatedCharge {
@@ -17,12 +16,11 @@ export interface DiscountedCharge extends RatedCharge {
  * The rows that invoices would have for the subjects' charges, by subject: the same functions, over answers
  * that were read together. Lines of a subscription are rated together, one billing period after the other:
  * lines of one meter share its allowance (billing 4.6), and rows of one invoice share its coupons
- * (7.3). `usage_only`: without commitments, which apply to whole lines only (money 19.10).
+ * (7.3).
  */
 export function rateSubjects(
   subjects: readonly AnalyticsSubject[],
   rows: ReadonlyMap<string, readonly UsageRow[]>,
-  scope: 'whole' | 'usage_only' = 'whole',
 ): ReadonlyMap<AnalyticsSubject, readonly DiscountedCharge[]> {
   const answers = new Map([...rows].map(([key, own]) => [key, { key, rows: own }]));
   const sold = subjects.filter(({ line }) => line !== null);
@@ -33,8 +31,7 @@ export function rateSubjects(
     const { committedUsage: earlier, coupons, pauses } = own[0]!;
     const ends_at = endOf(subscription);
     const context = { subscription, proration_behavior, earlier, pauses, ends_at, until: null };
-    const all = own.flatMap((subject) => subject.charges);
-    const charges = scope === 'whole' ? all : withoutCommitments(all);
+    const charges = own.flatMap((subject) => subject.charges);
     const byPeriod = groupBy(charges, ({ period }) => period.start);
     return [...byPeriod.values()].flatMap((invoiced) => {
       const closes_at = invoiced[0]!.period.end;
@@ -46,18 +43,6 @@ export function rateSubjects(
     });
   });
   return groupBy(rated, ({ line }) => subjectOf.get(line.id)!);
-}
-
-/** The charges of lines without commitments; charges of one line keep one line. */
-function withoutCommitments(charges: readonly PeriodCharge[]): PeriodCharge[] {
-  const lines = new Map(
-    charges.map(({ charge: { line } }) => [line, { ...line, ...NO_COMMITMENT }]),
-  );
-  return charges.map((asked) => ({
-    ...asked,
-    charge: { ...asked.charge, line: lines.get(asked.charge.line)! },
-    questions: asked.questions.map((question) => ({ ...question, windows: null })),
-  }));
 }
 
 /** The discounts of an invoice with these rows. An increase by rounding is not discounted. */

@@ -47,13 +47,6 @@ export async function usageAnalytics(
   const range = rangeOf(deps.clock, body);
   const customer = await findKnownCustomer(deps.pool, scope, body.external_customer_id || null);
   const meterIds = await meterIdsOf(deps, scope, body);
-  const subjects = await subjectsOf(
-    deps,
-    scope,
-    { customer, external_customer_id: body.external_customer_id || null },
-    range,
-    meterIds,
-  );
   const names = (body.group_by ?? []).filter((entry) => !/^(feature|meter)_id$/.test(entry));
   const asked: AnalyticsQuestion = {
     scope,
@@ -66,13 +59,20 @@ export async function usageAnalytics(
     window_size: body.window_size ?? null,
     timezone: body.timezone ?? null,
   };
+  // A group or a filtered part carries rated usage; the commitment belongs to the whole line (money 19.10).
+  const isPart = names.length > 0 || Object.keys(asked.filter_values).length > 0;
+  const subjects = await subjectsOf(
+    deps,
+    scope,
+    { customer, external_customer_id: body.external_customer_id || null },
+    range,
+    { meterIds, terms: isPart ? 'usage_only' : 'whole' },
+  );
   const rows = await askUsage(
     deps,
     subjects.flatMap((subject, number) => asksOf(subject, number, asked)),
   );
-  // A group or a filtered part carries rated usage; the commitment belongs to the whole line (money 19.10).
-  const isPart = names.length > 0 || Object.keys(asked.filter_values).length > 0;
-  const rated = rateSubjects(subjects, rows, isPart ? 'usage_only' : 'whole');
+  const rated = rateSubjects(subjects, rows);
   const found = subjects.flatMap((subject, number) =>
     figuresOf(subject, number, asked, rows, rated.get(subject) ?? []).map((figures) => ({
       subject,
@@ -111,7 +111,7 @@ async function subjectsOf(
   scope: Scope,
   asked: { readonly customer: Customer | null; readonly external_customer_id: string | null },
   range: Period,
-  meterIds: readonly string[] | null,
+  { meterIds, terms }: { meterIds: readonly string[] | null; terms: 'whole' | 'usage_only' },
 ): Promise<AnalyticsSubject[]> {
   const { customer, external_customer_id } = asked;
   const subscriptions =
@@ -129,7 +129,7 @@ async function subjectsOf(
         range,
         meterIds,
       )
-    : await usageLines(deps, scope, subscriptions, range, meterIds);
+    : await usageLines(deps, scope, subscriptions, range, meterIds, { terms });
 }
 
 /** The commitment of one row; for several rows or cells the sum of their parts. */

@@ -76,7 +76,7 @@ async function totalsOf(
           [subscription],
           { start: subscription.current_period_start, end: subscription.current_period_end },
           null,
-          eventReader === null ? 'counted' : 'all',
+          { which: eventReader === null ? 'counted' : 'all' },
         ),
       ),
     )

@@ -234,6 +234,46 @@ describe('commitments of line items', () => {
     expect(whole.map((line: any) => line.subtotal)).toEqual(['100']);
   });
 
+  test('analytics: groups of a line with an allowance and a commitment of each day', async () => {
+    const catalog = await sold();
+    const { body: feature } = await world.api.post('/v1/features', {
+      ...{ name: 'Free', type: 'metered', lookup_key: `free_${(count += 1)}` },
+      meter_id: catalog.meters[0]!.id,
+    });
+    await world.api.postOk('/v1/entitlements', {
+      ...{ entity_type: 'PLAN', entity_id: catalog.plan.id, feature_id: feature.id },
+      ...{ feature_type: 'metered', usage_limit: 5, is_enabled: true },
+    });
+    const subscription = await subscribe(catalog, {
+      line_item_commitments: {
+        [catalog.x.id]: {
+          ...{ commitment_amount: '5', commitment_duration: 'DAILY', overage_factor: '2' },
+        },
+      },
+    });
+    await use(catalog, subscription.external_id, [
+      ['06-10', 0, 4, { region: 'eu' }],
+      ['06-12', 0, 8, { region: 'us' }],
+    ]);
+    const ask = async (more: object) => {
+      const { period_start: start_time, period_end: end_time } = MONTHS(1);
+      const { external_id: external_customer_id } = subscription;
+      const asked = { external_customer_id, start_time, end_time, ...more };
+      const { items } = await world.api.postOk('/v1/events/analytics', asked);
+      return items.filter((item: any) => item.price_id === catalog.x.id);
+    };
+    // 5 of 12 are free. With the commitment: 7 units of 2 on the second day, 5.00 committed and 9.00 above it, doubled.
+    expect((await ask({})).map((item: any) => item.subtotal)).toEqual(['23']);
+    const [row] = rowsOf(await preview(subscription), catalog.x);
+    expect(row.amount).toBe('23');
+    // Without it: 7 units of 2, shared by the usage of 4 and 8.
+    const groups = await ask({ group_by: ['properties.region'] });
+    const shares = groups.map((group: any) => new Decimal(group.subtotal).toFixed(2)).sort();
+    expect(shares).toEqual(['4.67', '9.33']);
+    const [us] = await ask({ property_filters: { region: ['us'] } });
+    expect(new Decimal(us.subtotal).toFixed(2)).toBe('9.33');
+  });
+
   test('of a line item of its own, and of an overridden price by the plan’s id', async () => {
     const catalog = await sold();
     const { x, y, meters } = catalog;
