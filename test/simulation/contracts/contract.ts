@@ -230,7 +230,12 @@ export interface Contract extends Cadence {
     readonly duration: Unit | null;
   } | null;
   /** Percent off everything in the first periods; null periods: forever. */
-  readonly off: { readonly percent: number; readonly periods: number | null } | null;
+  readonly off: {
+    readonly percent: number;
+    readonly periods: number | null;
+    /** It is a coupon of one of the phases. */
+    readonly phase?: 'first' | 'second';
+  } | null;
   readonly taxes: readonly Tax[];
   /** Money of a prepaid wallet in the currency of the invoices. */
   readonly credits: number;

@@ -9,6 +9,7 @@ import {
   type Reason,
   type Row,
 } from './contract.ts';
+import type { Time } from './naive-calendar.ts';
 import { livedPeriods, overlap, type Lived } from './naive-life.ts';
 import { positive, total } from './naive-rating.ts';
 
@@ -80,8 +81,8 @@ export function paidFrom(
 
 /** What a draft charges, without the credits that pay it. */
 export function billing(contract: Contract, periods: readonly Lived[]): (draft: Draft) => Bill {
-  const until = couponEnd(contract, periods);
-  return (draft) => bill(contract, draft, until);
+  const time = couponTime(contract, periods);
+  return (draft) => bill(contract, draft, time);
 }
 
 const minor = ({ currency }: Contract): number => (currency === 'jpy' ? 0 : 2);
@@ -92,6 +93,15 @@ const round = (contract: Contract, value: Decimal): Decimal =>
 function inMoney(contract: Contract, amount: string): string {
   if (contract.currency !== 'crx') return amount;
   return round(contract, new Decimal(amount).times(FACTOR)).toFixed();
+}
+
+/** When the coupon of the contract or of one of its phases discounts (billing 7.2, 11). */
+function couponTime(contract: Contract, lived: readonly Lived[]): Time {
+  const [phase, time] = [contract.off?.phase, { start: -Infinity, end: Infinity }];
+  if (phase === undefined) return { ...time, end: couponEnd(contract, lived) };
+  return phase === 'first'
+    ? { ...time, end: contract.phase! }
+    : { ...time, start: contract.phase! };
 }
 
 /** When the coupon of the contract ends. Periods that are paused from their start to their end do not count. */
@@ -130,10 +140,12 @@ function allocated(
 }
 
 /** Without the credits. */
-function bill(contract: Contract, draft: Draft, until: number): Bill {
+function bill(contract: Contract, draft: Draft, time: Time): Bill {
   const { off } = contract;
   const rows = draft.rows.map((row) => ({ ...row, amount: inMoney(contract, row.amount) }));
-  const eligible = rows.map(({ start, kind }) => start < until && kind !== 'credit');
+  const eligible = rows.map(
+    ({ kind, ...row }) => row.start < time.end && row.end > time.start && kind !== 'credit',
+  );
   const discount = round(
     contract,
     amounts(rows.filter((_, index) => eligible[index]))

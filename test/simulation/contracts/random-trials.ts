@@ -22,6 +22,10 @@ export function withTrial(random: Random, plain: Contract): Contract {
       ? { percent: 1 + random.below(100), periods: random.pick([null, 1, 1, 2, 3]) }
       : null,
   };
+  if (contract.phase !== null && contract.off !== null && random.chance(0.5)) {
+    const off = { percent: contract.off.percent, periods: null };
+    contract = { ...contract, off: { ...off, phase: random.pick(['first', 'second'] as const) } };
+  }
   for (let left = random.below(4); left > 0; left -= 1) {
     const move = randomMove(random, contract);
     if (move !== null) contract = { ...contract, trialMoves: [...contract.trialMoves, move] };

@@ -104,7 +104,7 @@ export async function signContract(
     include_price_ids: [...fees, ...services].map(({ id }) => id),
     override_line_items: seats,
     line_item_commitments: commitmentsOf(contract.services, services),
-    coupons: coupon === null ? [] : [coupon.id],
+    coupons: coupon === null || off?.phase !== undefined ? [] : [coupon.id],
     // Of a customer who pays for another one, those of the payer count.
     tax_rate_overrides: contract.isDelegated ? [] : taxes,
     ...(contract.grants.length === 0 || contract.grantsOfPlan
@@ -124,7 +124,7 @@ export async function signContract(
           overage_factor: commitment.factor,
           enable_true_up: commitment.trueUp,
         }),
-    ...(contract.phase === null ? {} : { phases: phasesOf(contract, fees, services) }),
+    ...(contract.phase === null ? {} : { phases: phasesOf(contract, fees, services, coupon) }),
     ...more,
   });
   await each(contract.services, async ({ name, free }) => {
@@ -184,10 +184,13 @@ function grantOf({ credits, rate, every, expires, priority }: Grant, name: strin
 }
 
 function phasesOf(
-  { start, end, phase, inUnits, fees: soldFees, services: soldServices }: Contract,
+  { start, end, phase, inUnits, off, fees: soldFees, services: soldServices }: Contract,
   fees: readonly { id: string }[],
   services: readonly { id: string }[],
+  coupon: { id: string } | null,
 ): object[] {
+  const coupons = (of: 'first' | 'second') =>
+    coupon !== null && off?.phase === of ? { coupons: [coupon.id] } : {};
   const overrides = [
     ...soldFees.map(({ later, quantity }, index) => ({
       ...{ price_id: fees[index]!.id, quantity: String(quantity) },
@@ -202,12 +205,13 @@ function phasesOf(
     service.later === null ? { ...service, commitment: null } : service,
   );
   return [
-    { start_date: iso(start), end_date: iso(phase!) },
+    { start_date: iso(start), end_date: iso(phase!), ...coupons('first') },
     {
       start_date: iso(phase!),
       line_item_commitments: commitmentsOf(changed, services),
       ...(end === null ? {} : { end_date: iso(end) }),
       override_line_items: overrides,
+      ...coupons('second'),
     },
   ];
 }
