@@ -22,15 +22,19 @@ export const PortalSessionSearch = searchSchemas({
   filters: (kind) => ({ customer_id: kind.text() }),
 });
 
-/** Pages start at 1. */
+/** A page by its number, from 1, as clients of the reference send it; or by an offset, as in every list. */
 export const PortalPageBody = z
   .object({
     page: z.int().min(1).nullish(),
     limit: z.int().min(1).max(LIMIT_MAX).nullish(),
+    offset: z.int().min(0).nullish(),
   })
-  .transform((body) => {
-    const limit = body.limit ?? LIMIT_DEFAULT;
-    return { limit, offset: ((body.page ?? 1) - 1) * limit };
+  .transform(({ page, limit: sent, offset }, context) => {
+    const limit = sent ?? LIMIT_DEFAULT;
+    const start = page == null ? null : (page - 1) * limit;
+    if (start !== null && offset != null && offset !== start)
+      context.addIssue({ code: 'custom', path: ['offset'], message: 'is not that of the page' });
+    return { limit, offset: offset ?? start ?? 0 };
   })
   .refine(({ offset }) => offset <= OFFSET_MAX, {
     path: ['page'],

@@ -204,6 +204,9 @@ describe('portal sessions', () => {
     expect((await api.get(url, headers)).body.id).toBe(invoice);
     const invoices = await api.post('/v1/customer/portal/invoices', { page: 1, limit: 1 }, headers);
     expect(invoices.body.items).toHaveLength(1);
+    const beyond = { limit: 1, offset: invoices.body.pagination.offset };
+    const rest = await api.post('/v1/customer/portal/invoices', beyond, headers);
+    expect([rest.status, rest.body.items, rest.body.pagination.offset]).toEqual([200, [], 2]);
     const shown = [list, one, hidden, invoices, await info(headers)];
     expect(JSON.stringify(shown.map((answer) => answer.body))).not.toMatch(/secret-(note|margin)/);
   });
@@ -337,6 +340,8 @@ describe('portal sessions', () => {
     { limit: 0 },
     { limit: 1001 },
     { page: 100_001, limit: 10 },
+    { offset: -1 },
+    { offset: 5, page: 2, limit: 10 },
   ])('400: %j', async (body) => {
     const { headers } = await newCustomer();
     const answer = await api.post('/v1/customer/portal/invoices', body, headers);
