@@ -1,5 +1,5 @@
 import type { CANCELLATION_TYPES } from '../../schemas/words.ts';
-import { BillingError, invalidField, invalidOperation } from '../errors.ts';
+import { invalidField, invalidOperation } from '../errors.ts';
 import { moveSubscription, type SubscriptionStatus } from '../states/subscription.ts';
 import { epochMs, type Instant } from '../time/instant.ts';
 
@@ -125,12 +125,8 @@ function assertCancellable(
     );
   }
   const supersedes = request.supersedes || request.cancellation_type === 'immediate';
-  if (subscription.has_pending_cancellation && !supersedes) {
-    const message = 'A cancellation is scheduled already.';
-    throw new BillingError('conflict', 'already_exists', message, [
-      { path: 'cancel_at', code: 'already_exists', message },
-    ]);
-  }
+  if (subscription.has_pending_cancellation && !supersedes)
+    throw invalidOperation('A cancellation is scheduled already.', 'cancel_at');
 }
 
 /** Now, or a past instant in the current period. */

@@ -350,11 +350,12 @@ describe('refused', () => {
     expect((await read(subscription)).subscription_status).toBe('active');
   });
 
-  test('400 for one that is cancelled, 409 for a second schedule, 404 for none', async () => {
+  test('400 for one that is cancelled or will be at its end, 404 for none', async () => {
     const { subscription } = await subscribed();
     await cancel(subscription, { cancellation_type: 'end_of_period' });
     expect(await cancel(subscription, { cancellation_type: 'end_of_period' })).toMatchObject({
-      status: 409,
+      status: 400,
+      body: { code: 'invalid_operation' },
     });
     expect(await cancel(subscription, { cancellation_type: 'immediate' })).toMatchObject({
       status: 200,

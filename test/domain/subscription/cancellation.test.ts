@@ -102,7 +102,7 @@ describe('what can be cancelled', () => {
     expect(refusal.details).toEqual([
       {
         path: 'cancel_at',
-        code: 'already_exists',
+        code: 'invalid_state',
         message: 'A cancellation is scheduled already.',
       },
     ]);
@@ -123,7 +123,7 @@ describe('what can be cancelled', () => {
   `('beside a pending one, $of: $accepted', ({ of, accepted }) => {
     const attempt = () => cancel(of, { has_pending_cancellation: true });
     if (accepted) expect(attempt).not.toThrow();
-    else expect(refusalOf(attempt).kind).toBe('conflict');
+    else expect(refusalOf(attempt).kind).toBe('invalid');
   });
 });
 
