@@ -1,5 +1,4 @@
 import { moveInvoice } from '../../../domain/states/invoice.ts';
-import assert from 'node:assert/strict';
 import type { InvoiceCoupon } from '../../../domain/invoicing/coupons.ts';
 import type { ResolvedTaxes } from '../../../domain/invoicing/tax-resolution.ts';
 import type { InvoiceType } from '../../../domain/invoicing/zero-invoice.ts';
@@ -26,7 +25,7 @@ import { readInvoiceConfig } from './invoice-config.ts';
 import { NEW_DRAFT } from './invoice-record.ts';
 import { dueOn, NO_CREDITS, settle, type Settled } from './settle.ts';
 import { taxRecords } from './tax-rows.ts';
-import { invoiceEvent, issueInvoices, type IssueTerms } from './write-invoices.ts';
+import { invoiceEvent, issueNewInvoice, type IssueTerms } from './write-invoices.ts';
 
 /** A row that is given, not rated. */
 export interface GivenRow {
@@ -115,10 +114,9 @@ export async function createInvoiceOfRows(
   );
   const by = { at: isoTime(deps.clock.now()), user_id: caller.user_id };
   const terms = dueTermsOf(customer, subscription);
-  const [written] = given.isIssued
-    ? await issueInvoices(tx, caller.scope, [{ ...computed, terms }], by)
-    : [computed];
-  assert(written !== undefined);
+  const written = given.isIssued
+    ? await issueNewInvoice(tx, caller.scope, { ...computed, terms }, by)
+    : computed;
   const { invoice, lines } = written;
   await insertInvoices(tx, [invoice]);
   await insertInvoiceLines(tx, lines);

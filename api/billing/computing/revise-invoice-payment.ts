@@ -69,14 +69,15 @@ export async function reviseInvoicePayment(
     updated_by,
   };
   await updateInvoices(tx, [revised]);
-  await completePurchaseOf(tx, deps, caller, revised);
+  const written = { ...revised, version: invoice.version + 1 };
+  await completePurchaseOf(tx, deps, caller, written);
   const customer = await getCustomer(tx, scope, invoice.customer_id);
   const settled =
     subscription === null
       ? null
-      : await settleSubscription(tx, deps, caller, revised, subscription);
+      : await settleSubscription(tx, deps, caller, written, subscription);
   const lines = await linesOfInvoices(tx, scope, [invoice.id]);
-  const concerned = { invoice: revised, lines, customer, subscription: settled };
+  const concerned = { invoice: written, lines, customer, subscription: settled };
   await writeOutboxEvents(tx, [
     invoiceEvent('invoice.update.payment', scope, concerned),
     ...(settled === null || settled === subscription
@@ -89,7 +90,7 @@ export async function reviseInvoicePayment(
           },
         ]),
   ]);
-  return revised;
+  return written;
 }
 
 /** The subscription after its invoice was settled: an incomplete one whose first invoice is paid is active. */

@@ -83,6 +83,22 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Is
   return done;
 }
 
+/**
+ * Issues a draft that is created in the same transaction. Its version begins with the steps that it has behind it:
+ * created and issued; for a subscription also computed and collected (billing 17.1).
+ */
+export async function issueNewInvoice<Draft extends Settled & { readonly terms: IssueTerms }>(
+  tx: Transaction,
+  scope: Scope,
+  draft: Draft,
+  by: { readonly at: string; readonly user_id: string },
+): Promise<Draft & Settled> {
+  const [issued] = await issueInvoices(tx, scope, [draft], by);
+  const { invoice } = issued!;
+  const version = invoice.invoice_type === 'SUBSCRIPTION' ? 4 : 2;
+  return { ...issued!, invoice: { ...invoice, version } };
+}
+
 /** Invoices of subscriptions as their terms say (money 8.6), and those of automatic top-ups (3.7). */
 const isCollected = (invoice: InvoiceRecord, terms: IssueTerms): boolean =>
   invoice.billing_reason === 'WALLET_AUTO_TOPUP' || isCollectedByTerms(invoice, terms);

@@ -8,7 +8,7 @@ import { creditPrepaidWallet } from '../wallets/credit-wallet.ts';
 import { hashReference } from '../wallets/references.ts';
 import type { TransactionRow } from '../credits/wallet-transaction-repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
+import { invoiceEvent, issueInvoices, issueNewInvoice } from '../computing/write-invoices.ts';
 import { insertInvoiceLines, replaceInvoiceLines } from '../records/invoice-line-repository.ts';
 import { insertInvoices, updateInvoices } from '../records/invoice-repository.ts';
 import { insertSubscriptionChange } from '../records/subscription-change-repository.ts';
@@ -52,15 +52,14 @@ export async function writeChange(
   const paid = of.paid ?? null;
   const computed =
     change.invoice && (paid === null ? change.invoice : asPaid(change.invoice, paid));
+  const draft = computed && { ...computed, terms: of.subscription };
+  const by = { at: of.at, user_id };
   const issued =
-    computed === null
+    draft === null
       ? null
-      : (
-          await issueInvoices(tx, scope, [{ ...computed, terms: of.subscription }], {
-            at: of.at,
-            user_id,
-          })
-        )[0]!;
+      : paid === null
+        ? await issueNewInvoice(tx, scope, draft, by)
+        : (await issueInvoices(tx, scope, [draft], by))[0]!;
   if (issued !== null && paid !== null) {
     await updateInvoices(tx, [issued.invoice]);
     await replaceInvoiceLines(tx, scope, [issued.invoice.id], issued.lines);

@@ -13,7 +13,11 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
 import { openingTarget } from '../computing/targets.ts';
-import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
+import {
+  invoiceEvent,
+  issueNewInvoice,
+  type ConcernedInvoice,
+} from '../computing/write-invoices.ts';
 import { insertInvoiceLines } from '../records/invoice-line-repository.ts';
 import { insertInvoices } from '../records/invoice-repository.ts';
 import type { Caller } from '../../conventions/record.ts';
@@ -76,8 +80,7 @@ export async function openingInvoice(
       ...first,
       invoice: { ...invoice, source_type: CHECKOUT_SOURCE, finalize_after: null },
     };
-  const [issued] = await issueInvoices(tx, caller.scope, [first], { at, user_id: caller.user_id });
-  return issued!;
+  return await issueNewInvoice(tx, caller.scope, first, { at, user_id: caller.user_id });
 }
 
 const hasBegun = (subscription: Pick<SubscriptionRow, 'current_period_start'>, at: string) =>

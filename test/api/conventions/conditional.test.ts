@@ -1,3 +1,4 @@
+import { invoiceDue } from '../../support/payments.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
 /** Product 2, Concurrency: the version as ETag, If-Match on PUT and DELETE, 412 for another version. */
@@ -65,6 +66,16 @@ describe('conditional requests', () => {
     expect((await api.delete(path, undefined, { 'if-match': tag })).status).toBe(412);
     const either = `"other", ${first.headers['etag']}`;
     expect((await api.delete(path, undefined, { 'if-match': either })).status).toBe(200);
+  });
+
+  test('an invoice whose payment status was set: the tag of the answer names the version that was written', async () => {
+    const { invoice } = await invoiceDue(api, '100');
+    const path = `/v1/invoices/${invoice.id}`;
+    const part = { payment_status: 'PENDING', amount: '40' };
+    const { status, body, headers } = await api.put(`${path}/payment`, part);
+    expect([status, body.version]).toEqual([200, (await api.get(path)).body.version]);
+    const next = { 'if-match': String(headers['etag']) };
+    expect((await api.put(path, { metadata: { a: 'b' } }, next)).status).toBe(200);
   });
 
   test('without the header, with *, and on a record that is not there', async () => {

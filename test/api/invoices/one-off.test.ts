@@ -77,6 +77,7 @@ describe('POST /invoices with rows of the caller', () => {
         invoice_number: expect.stringMatching(/^INV-202611-\d{5}$/),
         billing_sequence: null,
         billing_period: '',
+        version: 2,
         billing_reason: 'MANUAL',
         subtotal: '150.75',
         total: '150.75',

@@ -124,6 +124,7 @@ describe('201', () => {
       payment_status: 'PENDING',
       billing_reason: 'SUBSCRIPTION_CREATE',
       billing_sequence: 1,
+      version: 4,
       total: '120',
       amount_remaining: '120',
       finalized_at: TEST_NOW,
