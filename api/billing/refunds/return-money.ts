@@ -15,12 +15,16 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { deletionOfConnection } from '../gateways/connection-repository.ts';
 import { updatePayment } from '../records/payment-repository.ts';
 import { refundsOfPayments } from '../records/refund-repository.ts';
 import { creditPrepaidWallet } from '../wallets/credit-wallet.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
 import { refundEvent } from './refund-notification.ts';
 import { returnCredits } from './return-credits.ts';
+
+/** Why a refund to a deleted connection has failed. */
+export const CONNECTION_DELETED = 'The connection to the gateway was deleted before this refund.';
 
 /** An amount to refund, with the reason. */
 export interface MoneyBack {
@@ -85,7 +89,11 @@ export async function returnMoney(
   const credited = await creditWallet(tx, deps, caller, paymentOf(parts[0]!), wallets, back);
   const refunds: RefundRecord[] = [];
   for (const [index, draft] of drafts.entries())
-    refunds.push(await settledPart(tx, deps, caller, draft, parts[index]!, { credited, earlier }));
+    refunds.push(
+      await settledPart(tx, deps, caller, draft, parts[index]!, {
+        ...{ credited, earlier, payment: paymentOf(parts[index]!) },
+      }),
+    );
   await insertRows(tx, 'refunds', refunds);
   await writeOutboxEvents(
     tx,
@@ -93,6 +101,9 @@ export async function returnMoney(
       refundEvent('refund.created', caller.scope, drafts[index]!),
       ...(refund.refund_status === 'SUCCEEDED'
         ? [refundEvent('refund.succeeded' as const, caller.scope, refund)]
+        : []),
+      ...(refund.refund_status === 'FAILED'
+        ? [refundEvent('refund.failed' as const, caller.scope, refund)]
         : []),
     ]),
   );
@@ -189,7 +200,7 @@ async function creditWallet(
 
 /**
  * Executes one part. Credits return to the blocks that paid, and a part for the wallet uses the one credit:
- * both succeed in this transaction. A part for a gateway stays PENDING.
+ * both succeed in this transaction. A part for a gateway stays PENDING, unless its connection is deleted.
  */
 async function settledPart(
   tx: Transaction,
@@ -197,17 +208,39 @@ async function settledPart(
   caller: Caller,
   draft: RefundRecord,
   part: RefundPart,
-  known: { readonly credited: string | null; readonly earlier: readonly RefundRecord[] },
+  known: {
+    readonly credited: string | null;
+    readonly earlier: readonly RefundRecord[];
+    readonly payment: PaymentRecord;
+  },
 ): Promise<RefundRecord> {
   switch (part.destination) {
     case 'BACK_TO_SOURCE':
-      return draft;
+      return (await isGone(tx, caller, known.payment)) ? failed(draft) : draft;
     case 'PREPAID_WALLET':
       return settled(draft, known.credited);
     case 'SOURCE_WALLET':
       return settled(draft, await returnCredits(tx, deps, caller, draft, known.earlier));
   }
 }
+
+/**
+ * Whether the connection is deleted already: the refund is never sent. Times would not tell this later, because the
+ * clock of a customer may differ from that of the deletion (money 9.5).
+ */
+const isGone = async (
+  tx: Transaction,
+  { scope }: Caller,
+  { connection_id }: PaymentRecord,
+): Promise<boolean> =>
+  connection_id !== null && (await deletionOfConnection(tx, scope, connection_id)) !== null;
+
+const failed = (refund: RefundRecord): RefundRecord => ({
+  ...refund,
+  refund_status: moveRefund(refund.refund_status, 'fail'),
+  failed_at: refund.created_at,
+  failure_reason: CONNECTION_DELETED,
+});
 
 /** A refund into a wallet succeeds in the transaction that makes it (money 21). */
 const settled = (refund: RefundRecord, wallet_transaction_id: string | null): RefundRecord => ({

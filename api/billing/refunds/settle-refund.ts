@@ -18,7 +18,7 @@ import { findGateway } from '../gateways/open-gateway.ts';
 import { getPayment, lockPayment } from '../records/payment-repository.ts';
 import { getRefund, refundsOfPayments, updateRefund } from '../records/refund-repository.ts';
 import { refundEvent } from './refund-notification.ts';
-import { movePaymentByRefunds } from './return-money.ts';
+import { CONNECTION_DELETED, movePaymentByRefunds } from './return-money.ts';
 
 /**
  * Sends a stored refund to its gateway, or reads its state if it was sent before (money 9.3). If the outcome
@@ -90,7 +90,7 @@ const neverSent = (refund: RefundRecord, gateway_payment_id: string): GatewayRef
   reference: refund.id,
   state: 'failed',
   amount: refund.amount,
-  error: 'The connection to the gateway was deleted before this refund.',
+  error: CONNECTION_DELETED,
 });
 
 /**

@@ -3,7 +3,7 @@ import { jobRunAt } from '../../support/job-run.ts';
 import { expireCheckouts } from '../../../jobs/expire-checkouts.ts';
 import { reconcilePayments } from '../../../jobs/reconcile-payments.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
-import { invoiceDue, payOffline } from '../../support/payments.ts';
+import { eventsOf, invoiceDue, payOffline } from '../../support/payments.ts';
 
 /** The connection to the gateway was deleted, with its credentials: nothing can be asked any more. */
 let api: TestApi;
@@ -148,6 +148,26 @@ test('a refund to it fails with the reason, and goes to the wallet instead', asy
     'PREPAID_WALLET',
   ]);
   expect(await due.read()).toMatchObject({ refunded_amount: '30' });
+});
+
+test('a refund to it fails at once, also in the time of a customer whose test clock is behind', async () => {
+  const disconnect = await connected();
+  const due = await invoiceDue(api, '40');
+  const { body: payment } = await cardOf(due, 'pm_test_success');
+  const asked = { payment_id: payment.id, amount: '30', target: 'BACK_TO_SOURCE' };
+  await disconnect();
+  const now = api.clock.now();
+  api.clock.set(new Date(now - 60_000).toISOString());
+  const { body: refund } = await api.post('/v1/refunds', asked);
+  api.clock.set(new Date(now).toISOString());
+  expect(refund).toMatchObject({
+    refund_status: 'FAILED',
+    failure_reason: expect.stringMatching(/^The connection to the gateway was deleted/),
+  });
+  expect(await eventsOf(api, refund.id)).toEqual(['refund.created', 'refund.failed']);
+  // Its capacity is free again (money 9.5).
+  const again = await api.post('/v1/refunds', { ...asked, amount: '40', target: 'PREPAID_WALLET' });
+  expect([again.status, again.body.refund_status]).toEqual([201, 'SUCCEEDED']);
 });
 
 test.each([
