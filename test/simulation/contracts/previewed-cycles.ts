@@ -17,6 +17,8 @@ export async function closeAsPreviewed(
   if (clock.now() < end - 1) {
     clock.set(iso(end - 1));
     await world.close();
+    // Drafts of earlier periods take their credits first.
+    await world.finalize();
   }
   const { id, subscription_status: status, ...subscription } = await read();
   const { current_period_end } = subscription;
