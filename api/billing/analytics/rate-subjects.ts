@@ -1,9 +1,10 @@
 import { analyticsDiscounts } from '../../../domain/invoicing/coupon-association.ts';
 import type { UsageRow } from '../../../domain/metering/usage.ts';
-import { Decimal, decimalText } from '../../../domain/money.ts';
+import { Decimal, decimalText, sum } from '../../../domain/money.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { rateCharges, type RatedCharge } from '../computing/rate-charges.ts';
+import { commitCharges, type InvoiceCharge } from '../computing/subscription-commitments.ts';
 import { endOf } from '../computing/term-ledger.ts';
 import type { AnalyticsSubject } from './analytics-subjects.ts';
 
@@ -11,6 +12,8 @@ import type { AnalyticsSubject } from './analytics-subjects.ts';
 export interface DiscountedCharge extends RatedCharge {
   readonly discount: Decimal;
 }
+
+type Rows = ReadonlyMap<string, readonly UsageRow[]>;
 
 /**
  * The rows that invoices would have for the subjects' charges, by subject: the same functions, over answers
@@ -20,49 +23,86 @@ export interface DiscountedCharge extends RatedCharge {
  */
 export function rateSubjects(
   subjects: readonly AnalyticsSubject[],
-  rows: ReadonlyMap<string, readonly UsageRow[]>,
+  rows: Rows,
 ): ReadonlyMap<AnalyticsSubject, readonly DiscountedCharge[]> {
-  const answers = new Map([...rows].map(([key, own]) => [key, { key, rows: own }]));
-  const sold = subjects.filter(({ line }) => line !== null);
-  const subjectOf = new Map(sold.map((subject) => [subject.line!.id, subject]));
-  const bySubscription = groupBy(sold, ({ subscription }) => subscription!);
-  const rated = [...bySubscription].flatMap(([subscription, own]) => {
-    const { proration_behavior } = subscription;
-    const { committedUsage: earlier, coupons, pauses } = own[0]!;
-    const ends_at = endOf(subscription);
-    const context = { subscription, proration_behavior, earlier, pauses, ends_at, until: null };
-    const charges = own.flatMap((subject) => subject.charges);
-    const byPeriod = groupBy(charges, ({ period }) => period.start);
-    return [...byPeriod.values()].flatMap((invoiced) => {
-      const closes_at = invoiced[0]!.period.end;
-      return discounted(
-        subscription,
-        rateCharges({ ...context, closes_at }, invoiced, answers),
-        coupons,
-      );
-    });
-  });
+  const subjectOf = new Map(sold(subjects).map((subject) => [subject.line!.id, subject]));
+  const rated = ratedPeriods(subjects, rows).flatMap(({ subscription, charges, coupons }) =>
+    discounted(subscription, charges, coupons),
+  );
   return groupBy(rated, ({ line }) => subjectOf.get(line.id)!);
 }
 
+/**
+ * What the subscriptions of the subjects cost, in their currency, not rounded: the rows of `rateSubjects`, less their
+ * discounts, under the commitment of the subscription (billing 6.3). The subjects are all usage lines of each.
+ */
+export function costOfSubscriptions(
+  subjects: readonly AnalyticsSubject[],
+  rows: Rows,
+): ReadonlyMap<SubscriptionRow, Decimal> {
+  const periods = ratedPeriods(subjects, rows).map(({ period, charges, coupons, ...rated }) => {
+    const covers = { closing: period, opening: null };
+    const committed = commitCharges({ ...rated, covers }, charges, rated.earlier, rated);
+    // What a row has of the commitment is a share of rounded money; the other rows are not rounded yet.
+    const own = new Set<InvoiceCharge>(charges);
+    const shared = committed.charges.map((charge) =>
+      own.has(charge) ? charge : withCost(charge, charge.rated.amount),
+    );
+    const costs = discounted(rated.subscription, shared, coupons);
+    const cost = sum(costs.map(({ rated: row, discount }) => row.unrounded.minus(discount)));
+    return { ...rated, cost };
+  });
+  const bySubscription = groupBy(periods, ({ subscription }) => subscription);
+  return new Map(
+    [...bySubscription].map(([key, own]) => [key, sum(own.map(({ cost }) => cost))] as const),
+  );
+}
+
+const withCost = (charge: InvoiceCharge, unrounded: Decimal): InvoiceCharge => ({
+  ...charge,
+  rated: { ...charge.rated, unrounded },
+});
+
+const sold = (subjects: readonly AnalyticsSubject[]): AnalyticsSubject[] =>
+  subjects.filter(({ line }) => line !== null);
+
+/** The rated rows of each billing period of each subscription, with what they were rated by. */
+function ratedPeriods(subjects: readonly AnalyticsSubject[], rows: Rows) {
+  const answers = new Map([...rows].map(([key, own]) => [key, { key, rows: own }]));
+  const bySubscription = groupBy(sold(subjects), ({ subscription }) => subscription!);
+  return [...bySubscription].flatMap(([subscription, own]) => {
+    const { proration_behavior } = subscription;
+    const { committedUsage: earlier, coupons, pauses } = own[0]!;
+    const ends_at = endOf(subscription);
+    const asked = own.flatMap((subject) => subject.charges);
+    return [...groupBy(asked, ({ period }) => period.start).values()].map((invoiced) => {
+      const { period } = invoiced[0]!;
+      const time = { pauses, ends_at, closes_at: period.end };
+      const context = { subscription, proration_behavior, earlier, ...time };
+      const charges = rateCharges({ ...context, until: null }, invoiced, answers);
+      return { ...context, period, coupons, charges };
+    });
+  });
+}
+
 /** The discounts of an invoice with these rows. An increase by rounding is not discounted. */
-function discounted(
+function discounted<Row extends InvoiceCharge>(
   { id, currency }: SubscriptionRow,
-  rated: readonly RatedCharge[],
+  charges: readonly Row[],
   coupons: AnalyticsSubject['coupons'],
-): DiscountedCharge[] {
-  const rows = rated.map((charge, index) => ({
+): (Row & { readonly discount: Decimal })[] {
+  const rows = charges.map(({ line, rated }, index) => ({
     id: String(index),
-    kind: charge.rated.kind,
+    kind: rated.kind,
     subscription_id: id,
-    subscription_line_item_id: charge.line.id,
-    price_type: charge.line.price_type,
-    amount: decimalText(charge.rated.amount),
-    period_start: charge.rated.period.start,
-    period_end: charge.rated.period.end,
+    subscription_line_item_id: line?.id ?? null,
+    price_type: line?.price_type ?? 'FIXED',
+    amount: decimalText(rated.amount),
+    period_start: rated.period.start,
+    period_end: rated.period.end,
   }));
   const discounts = analyticsDiscounts(rows, coupons, currency);
-  return rated.map((charge, index) => ({
+  return charges.map((charge, index) => ({
     ...charge,
     discount: Decimal.min(discounts[index]!, charge.rated.unrounded),
   }));

@@ -7,7 +7,7 @@ import { groupBy } from '../../conventions/group-by.ts';
 import { readShownUsage } from '../../usage/quantities/ask-usage.ts';
 import { ratingAsks } from '../analytics/analytics-figures.ts';
 import { usageLines } from '../analytics/analytics-subjects.ts';
-import { rateSubjects } from '../analytics/rate-subjects.ts';
+import { costOfSubscriptions } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 import { runningSubscriptions, type PaidSubscription } from './balance-repository.ts';
@@ -89,17 +89,11 @@ async function totalsOf(
         ? await deps.usageReader.read(asks.map(({ query }) => query))
         : await readShownUsage({ ...deps, eventReader }, asks);
   const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
-  const rated = rateSubjects(subjects, rows);
   const payers = new Map(subscriptions.map(({ id, usage_payer_id }) => [id, usage_payer_id]));
-  const byPayer = groupBy(subjects, ({ subscription }) =>
-    totalKey(payers.get(subscription!.id)!, subscription!.currency),
+  const byPayer = groupBy([...costOfSubscriptions(subjects, rows)], ([{ id, currency }]) =>
+    totalKey(payers.get(id)!, currency),
   );
-  return new Map(
-    [...byPayer].map(([key, own]) => {
-      const charges = own.flatMap((subject) => rated.get(subject) ?? []);
-      return [key, sum(charges.map((charge) => charge.rated.unrounded.minus(charge.discount)))];
-    }),
-  );
+  return new Map([...byPayer].map(([key, own]) => [key, sum(own.map(([, cost]) => cost))]));
 }
 
 const totalKey = (customerId: string, currency: string): string => `${customerId} ${currency}`;

@@ -40,6 +40,9 @@ export interface TrueUpCharge {
 /** A row of an invoice before it is recorded. */
 export type InvoiceCharge = RatedCharge | TrueUpCharge;
 
+/** What a commitment of the subscription needs to know of the invoice. */
+type CommittedTarget = Pick<InvoiceTarget, 'subscription' | 'proration_behavior' | 'covers'>;
+
 export interface CommittedCharges {
   readonly charges: readonly InvoiceCharge[];
   /** What the invoice counts against commitments of several periods (billing 6.4). */
@@ -52,7 +55,7 @@ export interface CommittedCharges {
  * the order of their meters' names. Without a commitment the rows stay as they are.
  */
 export function commitCharges(
-  target: InvoiceTarget,
+  target: CommittedTarget,
   rated: readonly RatedCharge[],
   earlier: readonly CommittedUsage[],
   time: TermTime,
@@ -125,7 +128,7 @@ export function commitCharges(
 const meterOf = ({ line }: RatedCharge): string => line.meter_display_name ?? '';
 
 function scopeOf(
-  { subscription, proration_behavior }: InvoiceTarget,
+  { subscription, proration_behavior }: CommittedTarget,
   period: Period,
   {
     terms,

@@ -77,13 +77,14 @@ const evaluate = async () => {
 };
 
 /** A customer with calls at 1 each and a fee of 20 in advance, from November on. */
-async function customerUsing(used: string) {
+async function customerUsing(used: string, more: object = {}) {
   const plan = await catalog.plan();
   const meter = await catalog.meter();
   await catalog.usage(plan, meter, { amount: '1' });
   await completeBackfills(api.pool);
   const customer = await catalog.customer();
-  await catalog.subscribe(customer, plan, { start_date: '2026-11-01T00:00:00.000Z' });
+  const start_date = '2026-11-01T00:00:00.000Z';
+  await catalog.subscribe(customer, plan, { start_date, ...more });
   await oracle.use(meter, customer, '2026-11-10T00:00:00.000Z', used);
   return { ...customer, meter };
 }
@@ -137,6 +138,25 @@ describe('the forecast', () => {
 });
 
 describe('the balance of this moment', () => {
+  test.each([
+    ['30', {}, '30'],
+    ['30', { commitment_amount: 10, overage_factor: 2 }, '50'],
+    ['4', { commitment_amount: 10, overage_factor: 2 }, '4'],
+    ['4', { commitment_amount: 10, overage_factor: 2, enable_true_up: true }, '10'],
+  ])('usage of %s with %j is a claim of %s (billing 6.3)', async (used, more, claim) => {
+    const customer = await customerUsing(used, more);
+    const wallet = await ok('/wallets', {
+      ...{ customer_id: customer.id, currency: 'usd' },
+      config: { allowed_price_types: ['USAGE'] },
+    });
+    await topUp(wallet, '100');
+    expect(await get(`/wallets/${wallet.id}/balance/real-time`)).toMatchObject({
+      balance: '100',
+      current_period_usage: claim,
+      real_time_balance: String(100 - Number(claim)),
+    });
+  });
+
   test('is the balance less the usage of running periods', async () => {
     const customer = await customerUsing('18.4');
     const wallet = await ok('/wallets', {

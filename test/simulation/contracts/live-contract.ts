@@ -22,6 +22,7 @@ import { iso } from './naive-calendar.ts';
 import { lineSteps } from './line-steps.ts';
 import { Account } from './naive-contract.ts';
 import { randomContract, randomUses } from './random-contract.ts';
+import { compareAnalytics } from './shown-usage.ts';
 import { signContract } from './sign-contract.ts';
 import { trialSteps } from './trial-steps.ts';
 
@@ -74,6 +75,9 @@ export async function liveContract(
     });
   }
   await compareInvoices(world, contract, account, subscription, bills, note);
+  // Usage that comes after an invoice is in analytics only, and the commitment of the subscription on the invoice only.
+  if (!uses.some(({ late }) => late === 'final') && contract.commitment === null)
+    await compareAnalytics(world, customer, subscription, note);
   // Credits that have expired are not told apart here.
   if (contract.grants.length === 0) {
     // Credits keep 18 decimals, whatever they are worth.

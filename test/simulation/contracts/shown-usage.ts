@@ -1,0 +1,68 @@
+import { Decimal, sum } from '../../../domain/money.ts';
+import type { BillingWorld } from '../../support/billing-world.ts';
+import type { Note } from './contract-steps.ts';
+import { invoicesOf } from './found-invoices.ts';
+import { ok } from './sell-offer.ts';
+
+/** Windows of the points that are asked for; invoices take turns. */
+const WINDOWS = ['DAY', 'HOUR', 'WEEK', 'MONTH'] as const;
+
+/**
+ * Notes how usage analytics of the time of an invoice differ from its usage rows: the cost of each line, the sum of its
+ * points, and the events of its groups (money 19.10). Invoices in another currency than their subscription are not
+ * compared.
+ */
+export async function compareAnalytics(
+  world: BillingWorld,
+  { external_id }: { external_id: string },
+  subscription: { id: string },
+  note: Note,
+): Promise<void> {
+  for (const [number, invoice] of (await invoicesOf(world, subscription)).entries()) {
+    const rows = (invoice.line_items as any[]).filter(({ price_type }) => price_type === 'USAGE');
+    const isPeriod = invoice.billing_reason === 'SUBSCRIPTION_CYCLE';
+    const isSettled = rows.some(({ custom_currency }) => custom_currency !== null);
+    if (!isPeriod || invoice.invoice_status === 'VOIDED' || isSettled) continue;
+    for (const line of new Set(rows.map((row) => row.subscription_line_item_id))) {
+      const own = rows.filter((row) => row.subscription_line_item_id === line);
+      const starts = [invoice, ...own].map(({ period_start }) => period_start).sort();
+      const ends = [invoice, ...own].map(({ period_end }) => period_end).sort();
+      const asked = {
+        external_customer_id: external_id,
+        ...{ start_time: starts[0], end_time: ends.at(-1) },
+      };
+      const ask = async (more: object) =>
+        ((await ok(world, '/events/analytics', { ...asked, ...more })).items as any[]).filter(
+          ({ sub_line_item_id }) => sub_line_item_id === line,
+        );
+      const [item] = await ask({ window_size: WINDOWS[number % WINDOWS.length] });
+      const what = `analytics of ${own[0].display_name} from ${starts[0]}`;
+      noteLine(what, own, invoice.currency, item, note);
+      const groups = await ask({ group_by: ['source'] });
+      note(
+        `${what}: events`,
+        [String(item?.event_count ?? 0)],
+        [String(groups.reduce((count, group) => count + group.event_count, 0))],
+      );
+    }
+  }
+}
+
+/** Rows are rounded to the currency, one by one; analytics are not. A line without events and cost is left out. */
+function noteLine(
+  what: string,
+  rows: readonly any[],
+  currency: string,
+  item: any,
+  note: Note,
+): void {
+  const total = sum(rows.map(({ amount }) => new Decimal(amount)));
+  const shown = new Decimal(item?.subtotal ?? 0);
+  const unit = new Decimal(currency === 'jpy' ? 1 : '0.01');
+  if (total.minus(shown).abs().gt(unit.times(rows.length).times('0.51')))
+    note(what, [total.toFixed()], [item === undefined ? 'no item' : shown.toFixed()]);
+  if (item === undefined || item.event_count === 0 || item.points === null) return;
+  const points: Decimal = sum(item.points.map(({ subtotal }: any) => new Decimal(subtotal)));
+  if (points.minus(shown).abs().gt('1e-9'))
+    note(`${what}: points`, [shown.toFixed()], [points.toFixed()]);
+}
