@@ -6,9 +6,10 @@ import { livePreviews } from './contracts/live-previews.ts';
 import { offerCustomCurrency, offerPriceUnits } from './contracts/sign-contract.ts';
 
 /**
- * Contracts of random shape against a naive account of each of their invoices, against the preview of each a millisecond
- * before it, and against usage analytics of its time. Kinds of contracts take turns. At the end of each, quantities and
- * the plan change as their previews said. Contracts of the kind `previews` have no account: changes of every type are previewed and made.
+ * Contracts of random shape against a naive account of each of their invoices, against the preview of each a
+ * millisecond before it, and against usage analytics of its time. Kinds of contracts take turns. At the end of each,
+ * quantities and the plan change as their previews said. Contracts of the kind `previews` have no account: changes of
+ * every type are previewed and made.
  * `CONTRACTS=n` lives more, `SEED=n` others, `KIND=name` those of one kind; a difference names the seed and the kind of
  * its contract.
  */
