@@ -1,3 +1,4 @@
+import { withArticle } from '../article.ts';
 import type { CREDIT_NOTE_REASONS, REFUND_TARGETS } from '../../schemas/words.ts';
 import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import { isRounded, roundToCurrency, type Currency } from '../currency.ts';
@@ -63,7 +64,7 @@ export function creditNoteType(
 ): CreditNoteType {
   const type = TYPE_BY_STATUS[status];
   if (type === null) {
-    throw invalidOperation(`A ${status} invoice cannot be credited.`, 'payment_status');
+    throw invalidOperation(`${withArticle(status)} invoice cannot be credited.`, 'payment_status');
   }
   if (requested !== null && requested !== type) {
     throw invalidField('credit_note_type', `must be ${type} on a ${status} invoice`);
@@ -120,7 +121,7 @@ export function checkCreditNote(
 ): Decimal {
   if (invoice.invoice_status !== 'FINALIZED') {
     throw invalidOperation(
-      `A ${invoice.invoice_status} invoice cannot be credited.`,
+      `${withArticle(invoice.invoice_status)} invoice cannot be credited.`,
       'invoice_status',
     );
   }

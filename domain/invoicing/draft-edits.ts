@@ -1,3 +1,4 @@
+import { withArticle } from '../article.ts';
 import { invalidField, invalidOperation, notFound } from '../errors.ts';
 import { decimal, ZERO } from '../money.ts';
 import type { CouponApplication, InvoiceCoupon } from './coupons.ts';
@@ -154,7 +155,7 @@ export function assertRecalculable(invoice: {
   }
   if (invoice.invoice_status !== 'FINALIZED' && invoice.invoice_status !== 'VOIDED') {
     throw invalidOperation(
-      `A ${invoice.invoice_status} invoice cannot be recalculated; finalize it first.`,
+      `${withArticle(invoice.invoice_status)} invoice cannot be recalculated; finalize it first.`,
       'invoice_status',
     );
   }

@@ -1,3 +1,4 @@
+import { withArticle } from '../article.ts';
 import { invalidOperation } from '../errors.ts';
 import { minorDigits, type Currency } from '../currency.ts';
 import { Decimal, decimal } from '../money.ts';
@@ -87,7 +88,10 @@ export const isOpenAfterRefund = (
 /** Refuses to collect an invoice that is not collectable. */
 export function assertCollectable(invoice: ToCollect): void {
   if (!isFinal(invoice)) {
-    throw invalidOperation(`A ${invoice.invoice_status} invoice cannot be paid.`, 'invoice_status');
+    throw invalidOperation(
+      `${withArticle(invoice.invoice_status)} invoice cannot be paid.`,
+      'invoice_status',
+    );
   }
   if (PAID.has(invoice.payment_status)) {
     throw invalidOperation(

@@ -1,3 +1,4 @@
+import { withArticle } from '../article.ts';
 import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import { isRounded, type Currency } from '../currency.ts';
 import { Decimal, decimal, ZERO } from '../money.ts';
@@ -70,6 +71,6 @@ function assertVoidable(status: PaymentStatus): void {
     ]);
   }
   if (status === 'REFUNDED' || status === 'VOIDED') {
-    throw invalidOperation(`A ${status} invoice cannot be voided.`, 'payment_status');
+    throw invalidOperation(`${withArticle(status)} invoice cannot be voided.`, 'payment_status');
   }
 }

@@ -1,3 +1,4 @@
+import { withArticle } from '../article.ts';
 import { BillingError } from '../errors.ts';
 
 /**
@@ -84,7 +85,7 @@ function illegalTransition<State extends string, Trigger extends string>(
   const allowed = from === null ? machine.initial : machine.moves[from];
   const names = Object.keys(allowed).filter((name) => name !== from);
   const message =
-    `${from === null ? 'A new' : `${/^[aeio]/i.test(from) ? 'An' : 'A'} ${from}`} ${machine.noun} does not accept ${trigger}` +
+    `${from === null ? 'A new' : withArticle(from)} ${machine.noun} does not accept ${trigger}` +
     (names.length === 0 ? '.' : `; it accepts ${names.join(', ')}.`);
   return new BillingError('invalid', machine.refusal, message, [
     { path: machine.field, code: 'illegal_transition', message },

@@ -1,3 +1,4 @@
+import { withArticle } from '../article.ts';
 import type { PAUSE_MODES, RESUME_MODES } from '../../schemas/words.ts';
 import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import {
@@ -86,7 +87,7 @@ export function planPause(
 function assertPausable(subscription: PausableSubscription): void {
   if (subscription.subscription_status !== 'active') {
     throw invalidOperation(
-      `A ${subscription.subscription_status} subscription cannot be paused.`,
+      `${withArticle(subscription.subscription_status)} subscription cannot be paused.`,
       'subscription_status',
     );
   }

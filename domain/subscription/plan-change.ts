@@ -1,3 +1,4 @@
+import { withArticle } from '../article.ts';
 import assert from 'node:assert/strict';
 import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import { decimal, Decimal, sum } from '../money.ts';
@@ -30,7 +31,7 @@ export function assertPlanChangeable(
   const status = subscription.subscription_status;
   if (status !== 'active' && status !== 'trialing') {
     throw invalidOperation(
-      `A ${status} subscription cannot change its plan.`,
+      `${withArticle(status)} subscription cannot change its plan.`,
       'subscription_status',
     );
   }

@@ -1,3 +1,4 @@
+import { withArticle } from '../../../domain/article.ts';
 import { invalidOperation } from '../../../domain/errors.ts';
 import { assertRecalculable, hasKeptRows } from '../../../domain/invoicing/draft-edits.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
@@ -33,7 +34,7 @@ export async function recalculateInvoice(
     assertRecalculable(invoice);
     if (invoice.invoice_status !== 'FINALIZED')
       throw invalidOperation(
-        `A ${invoice.invoice_status} invoice is not recalculated; create the invoice of the period again.`,
+        `${withArticle(invoice.invoice_status)} invoice is not recalculated; create the invoice of the period again.`,
         'invoice_status',
       );
     moveInvoice(invoice.invoice_status, 'recalculate');

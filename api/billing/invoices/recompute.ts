@@ -1,3 +1,4 @@
+import { withArticle } from '../../../domain/article.ts';
 import { invalidOperation } from '../../../domain/errors.ts';
 import { hasKeptRows } from '../../../domain/invoicing/draft-edits.ts';
 import { assertPeriodOver, streamBehind } from '../../../domain/invoicing/finalize-guard.ts';
@@ -99,7 +100,9 @@ async function recompute(
     assertNotGated(invoice);
     if (isDone(invoice)) return { done: { id } };
     if (invoice.invoice_status !== 'DRAFT' && invoice.invoice_status !== 'SKIPPED')
-      throw invalidOperation(`A ${invoice.invoice_status} invoice is not computed again.`);
+      throw invalidOperation(
+        `${withArticle(invoice.invoice_status)} invoice is not computed again.`,
+      );
     const computed = await compute(invoice);
     return async (tx) => {
       const { subscription, grouped } = computed;

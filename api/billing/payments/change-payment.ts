@@ -1,3 +1,4 @@
+import { withArticle } from '../../../domain/article.ts';
 import { invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { isDeletable } from '../../../domain/invoicing/payments.ts';
 import { movePayment } from '../../../domain/states/payment.ts';
@@ -95,7 +96,7 @@ export async function deletePayment(
   const { payment, locked } = await lockPaymentWithInvoice(tx, caller, id);
   if (!isDeletable(payment.payment_status))
     throw invalidOperation(
-      `A ${payment.payment_status} payment cannot be deleted; void or refund it instead.`,
+      `${withArticle(payment.payment_status)} payment cannot be deleted; void or refund it instead.`,
       'payment_status',
     );
   const change = changed(deps, caller);
@@ -125,7 +126,7 @@ export async function processPayment(
   const { payment } = found;
   if (payment.payment_status !== 'INITIATED' && payment.payment_status !== 'PENDING')
     throw invalidOperation(
-      `A ${payment.payment_status} payment cannot be processed.`,
+      `${withArticle(payment.payment_status)} payment cannot be processed.`,
       'payment_status',
     );
   await assertStillSold(tx, caller, found);

@@ -14,7 +14,7 @@ export function searchRequestLogs(
 ): Promise<Page<RequestLogEntry>> {
   const { request_id, idempotency, key_id, user_id, failed } = filter;
   const conditions = Object.entries({ request_id, idempotency, key_id, user_id })
-    .filter(([, value]) => value != null)
+    .filter(([, value]) => value != null && value !== '')
     .map(([column, value]) => db`and ${db(column)} = ${value!}`)
     .reduce((all: Fragment, condition) => db`${all} ${condition}`, db``);
   return findPage<RequestLogEntry>(db, {

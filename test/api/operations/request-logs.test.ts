@@ -92,6 +92,12 @@ describe('POST /request-logs/search', () => {
       expect(refused).toMatchObject({ status_code: 403, user_id: reader.user_id });
     });
 
+    test('the empty text is no filter', async () => {
+      await api.get('/v1/plans', { 'x-request-id': 'listed' });
+      const all = await search({ request_id: '', key_id: '', user_id: '' });
+      expect(all.map(({ request_id }) => request_id)).toContain('listed');
+    });
+
     test('another tenant and another environment see nothing', async () => {
       await api.get('/v1/plans', { 'x-request-id': 'own' });
       const strangers = [await api.newCaller(), await api.newCaller({ inTenantOf: api })];

@@ -106,11 +106,12 @@ describe('what can be paused (billing 12.2)', () => {
 
 describe('a refusal says what to do', () => {
   test.each`
-    on                                     | message
-    ${{ subscription_status: 'trialing' }} | ${'A trialing subscription cannot be paused.'}
-    ${{ subscription_type: 'inherited' }}  | ${'An inherited subscription is paused with its parent.'}
-    ${{ has_phases: true }}                | ${'A subscription with phases cannot be paused.'}
-    ${{ has_pending_plan_change: true }}   | ${'A plan change is pending; cancel it before the pause.'}
+    on                                       | message
+    ${{ subscription_status: 'trialing' }}   | ${'A trialing subscription cannot be paused.'}
+    ${{ subscription_status: 'incomplete' }} | ${'An incomplete subscription cannot be paused.'}
+    ${{ subscription_type: 'inherited' }}    | ${'An inherited subscription is paused with its parent.'}
+    ${{ has_phases: true }}                  | ${'A subscription with phases cannot be paused.'}
+    ${{ has_pending_plan_change: true }}     | ${'A plan change is pending; cancel it before the pause.'}
   `('$message', ({ on, message }) => {
     const refusal = refusalOf(() => plan({}, on));
     expect(refusal.message).toBe(message);

@@ -6,6 +6,7 @@ import { iso } from './naive-calendar.ts';
 import { GRACE_MS, type Account } from './naive-contract.ts';
 import { grantTimes } from './naive-grants.ts';
 import { ok } from './sell-offer.ts';
+import { compareBalance } from './shown-usage.ts';
 import type { Signed } from './sign-contract.ts';
 
 /** What happens at an instant; of steps at one instant the first one that was added is first. */
@@ -20,19 +21,23 @@ export type Note = (what: string, expected: Facts | null, found: Facts | null) =
 /** The preview of a cycle a millisecond before it is billed, the billing, and the end of its grace time. */
 export function billSteps(
   world: BillingWorld,
-  { pauses, trialMoves }: Contract,
-  subscription: { id: string },
+  contract: Contract,
+  subscription: { id: string; customer_id: string },
   { reason, period, drafted, issued, rows }: Bill,
   note: Note,
 ): Step[] {
   if (reason === 'PRORATION') return [{ at: issued, run: () => world.finalize() }];
   if (reason !== 'SUBSCRIPTION_CYCLE' && reason !== 'SUBSCRIPTION_TRIAL_END') return [];
+  const { pauses, trialMoves } = contract;
   let previewed: Facts | null = null;
   const isPaused = pauses.some(({ start, end }) => start < drafted && drafted <= end);
   // What ends a trial at once has its own preview.
   const isEnded = trialMoves.some(({ asked }) => asked === drafted);
   const preview = async () => {
-    previewed = exact(await ok(world, '/invoices/preview', { subscription_id: subscription.id }));
+    const invoice = await ok(world, '/invoices/preview', { subscription_id: subscription.id });
+    previewed = exact(invoice);
+    if (reason === 'SUBSCRIPTION_CYCLE')
+      await compareBalance(world, contract, subscription, invoice, note);
   };
   const close = async () => {
     await world.close();

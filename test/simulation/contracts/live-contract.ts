@@ -23,7 +23,7 @@ import { lineSteps } from './line-steps.ts';
 import { Account } from './naive-contract.ts';
 import { randomContract, randomUses } from './random-contract.ts';
 import { compareAnalytics } from './shown-usage.ts';
-import { signContract } from './sign-contract.ts';
+import { moneyOf, signContract } from './sign-contract.ts';
 import { trialSteps } from './trial-steps.ts';
 
 /** What differs, in words; empty: every invoice is as the naive account says, and as its preview said. */
@@ -53,6 +53,12 @@ export async function liveContract(
     `c${seed}`,
   );
   const { customer, subscription } = signed;
+  // A wallet without credits shows what the running period claims.
+  if (contract.credits === 0 && contract.grants.length === 0)
+    await world.api.postOk('/v1/wallets', {
+      ...{ customer_id: customer.id, currency: moneyOf(contract) },
+      config: { allowed_price_types: ['USAGE'] },
+    });
   const { bills, left } = account.settled();
   const steps = [
     ...trialSteps(world, contract, subscription, note),
@@ -77,7 +83,7 @@ export async function liveContract(
   await compareInvoices(world, contract, account, subscription, bills, note);
   // Usage that comes after an invoice is in analytics only, and the commitment of the subscription on the invoice only.
   if (!uses.some(({ late }) => late === 'final') && contract.commitment === null)
-    await compareAnalytics(world, customer, subscription, note);
+    await compareAnalytics(world, contract, customer, subscription, note);
   // Credits that have expired are not told apart here.
   if (contract.grants.length === 0) {
     // Credits keep 18 decimals, whatever they are worth.

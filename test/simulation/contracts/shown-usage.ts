@@ -1,5 +1,6 @@
 import { Decimal, sum } from '../../../domain/money.ts';
 import type { BillingWorld } from '../../support/billing-world.ts';
+import type { Contract } from './contract.ts';
 import type { Note } from './contract-steps.ts';
 import { invoicesOf } from './found-invoices.ts';
 import { ok } from './sell-offer.ts';
@@ -14,6 +15,7 @@ const WINDOWS = ['DAY', 'HOUR', 'WEEK', 'MONTH'] as const;
  */
 export async function compareAnalytics(
   world: BillingWorld,
+  contract: Contract,
   { external_id }: { external_id: string },
   subscription: { id: string },
   note: Note,
@@ -37,7 +39,7 @@ export async function compareAnalytics(
         );
       const [item] = await ask({ window_size: WINDOWS[number % WINDOWS.length] });
       const what = `analytics of ${own[0].display_name} from ${starts[0]}`;
-      noteLine(what, own, invoice.currency, item, note);
+      noteLine(what, contract, own, item, note);
       const groups = await ask({ group_by: ['source'] });
       note(
         `${what}: events`,
@@ -48,18 +50,65 @@ export async function compareAnalytics(
   }
 }
 
+/**
+ * Notes how the usage that lowers the balance of the customer's wallet differs from the usage rows of the invoice that
+ * the running period would have now (money 2.8). Coupons that are used once lower the invoice only, so contracts with
+ * coupons are not compared.
+ */
+export async function compareBalance(
+  world: BillingWorld,
+  contract: Contract,
+  { customer_id }: { customer_id: string },
+  invoice: any,
+  note: Note,
+): Promise<void> {
+  if (contract.off !== null || contract.isDelegated) return;
+  const { body: wallets } = await world.api.get(`/v1/customers/${customer_id}/wallets`);
+  const wallet = wallets.find(
+    ({ wallet_type, wallet_status, currency }: any) =>
+      wallet_type === 'PRE_PAID' && wallet_status === 'active' && currency === invoice.currency,
+  );
+  if (wallet === undefined) return;
+  const { body } = await world.api.get(`/v1/wallets/${wallet.id}/balance/real-time`);
+  const claim = new Decimal(body.current_period_usage).minus(body.unpaid_invoices_amount);
+  const rows = (invoice.line_items as any[]).filter(
+    ({ price_type, kind }) => price_type === 'USAGE' || kind === 'true_up',
+  );
+  const total = sum(rows.map(({ amount }) => new Decimal(amount)));
+  if (isFar(total, claim, rows.length + 1, contract))
+    note(
+      `balance in the period from ${invoice.period_start}`,
+      [total.toFixed()],
+      [claim.toFixed()],
+    );
+}
+
+/** Charge periods that one row of a grouped contract may add up, each rounded: the days of a month. */
+const GROUPED_MAX = 31;
+
+/** Whether figures differ by more than the rounding of so many rows to the currency. */
+function isFar(
+  one: Decimal,
+  other: Decimal,
+  rows: number,
+  { currency, grouped }: Pick<Contract, 'currency' | 'grouped'>,
+): boolean {
+  const half = new Decimal(currency === 'jpy' ? '0.51' : '0.0051');
+  const rounded = grouped ? rows * GROUPED_MAX : rows;
+  return one.minus(other).abs().gt(half.times(rounded));
+}
+
 /** Rows are rounded to the currency, one by one; analytics are not. A line without events and cost is left out. */
 function noteLine(
   what: string,
+  contract: Contract,
   rows: readonly any[],
-  currency: string,
   item: any,
   note: Note,
 ): void {
   const total = sum(rows.map(({ amount }) => new Decimal(amount)));
   const shown = new Decimal(item?.subtotal ?? 0);
-  const unit = new Decimal(currency === 'jpy' ? 1 : '0.01');
-  if (total.minus(shown).abs().gt(unit.times(rows.length).times('0.51')))
+  if (isFar(total, shown, rows.length, contract))
     note(what, [total.toFixed()], [item === undefined ? 'no item' : shown.toFixed()]);
   if (item === undefined || item.event_count === 0 || item.points === null) return;
   const points: Decimal = sum(item.points.map(({ subtotal }: any) => new Decimal(subtotal)));
