@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import type { ChildTask } from '../support/billing-child.ts';
-import { databaseUrl, BillingChildren, type Ended } from '../support/billing-children.ts';
+import {
+  databaseUrl,
+  BillingChildren,
+  untilLeased,
+  type Ended,
+} from '../support/billing-children.ts';
 import { createPeriodInvoice } from '../../api/billing/invoices/create-invoice.ts';
 import { claimCommand, type CommandClaim } from '../../postgres/tables/idempotency.ts';
 import { catalogOf, type TestCatalog } from '../support/catalog.ts';
@@ -52,15 +57,11 @@ async function run(
 let tick = Date.parse('2000-01-01T00:00:00Z');
 const nextTick = () => new Date((tick += 60_000)).toISOString();
 
-/** Until the lease of the killed process has run out: the database's clock decides. */
-async function untilRun(name: 'close-job' | 'finalize-job' | 'sync-job' | 'clock-job', at: string) {
-  const until = Date.now() + WAIT_MS;
-  for (;;) {
-    const ended = await run({ name, tick: nextTick() }, at);
-    if (ended.answer !== null || Date.now() > until) return ended.answer;
-    await sleep(100);
-  }
-}
+type JobName = 'close-job' | 'finalize-job' | 'sync-job' | 'clock-job';
+
+/** Runs a job in another process, as soon as it gets the lease; `killedAt` as for `run`. */
+const runJob = (name: JobName, at: string, killedAt = ''): Promise<Ended> =>
+  untilLeased(() => run({ name, tick: nextTick() }, at, killedAt));
 
 async function plan() {
   const made = await catalog.plan();
@@ -248,10 +249,8 @@ describe('the next process continues the jobs of a killed one', () => {
   `('closing periods, killed at $failpoint: one invoice per period', async ({ failpoint }) => {
     const many = await Promise.all(Array.from({ length: 4 }, subscribed));
     const at = '2026-05-02T00:00:00.000Z';
-    expect((await run({ name: 'close-job', tick: nextTick() }, at, failpoint)).signal).toBe(
-      'SIGKILL',
-    );
-    await untilRun('close-job', at);
+    expect((await runJob('close-job', at, failpoint)).signal).toBe('SIGKILL');
+    await runJob('close-job', at);
     for (const { subscription } of many)
       expect(await kept(subscription)).toMatchObject({
         invoices: [
@@ -272,12 +271,10 @@ describe('the next process continues the jobs of a killed one', () => {
     ${'jobs.finalize_draft_invoices.after_commit'}
   `('finalizing, killed at $failpoint: each has one number', async ({ failpoint }) => {
     const many = await Promise.all(Array.from({ length: 4 }, subscribed));
-    await untilRun('close-job', END);
+    await runJob('close-job', END);
     const at = '2026-04-01T02:00:00.000Z';
-    expect((await run({ name: 'finalize-job', tick: nextTick() }, at, failpoint)).signal).toBe(
-      'SIGKILL',
-    );
-    await untilRun('finalize-job', at);
+    expect((await runJob('finalize-job', at, failpoint)).signal).toBe('SIGKILL');
+    await runJob('finalize-job', at);
     for (const { subscription } of many)
       expect((await kept(subscription)).invoices).toMatchObject([
         { invoice_status: 'FINALIZED', numbered: true },
@@ -299,10 +296,8 @@ describe('the next process continues the jobs of a killed one', () => {
     await completeBackfills(api.pool);
     const { body: asked } = await api.post(`/v1/plans/${made.id}/sync/subscriptions`);
     const at = '2026-03-10T00:00:00.000Z';
-    expect((await run({ name: 'sync-job', tick: nextTick() }, at, failpoint)).signal).toBe(
-      'SIGKILL',
-    );
-    await untilRun('sync-job', at);
+    expect((await runJob('sync-job', at, failpoint)).signal).toBe('SIGKILL');
+    await runJob('sync-job', at);
     const lines = await api.pool`
       select subscription_id from subscription_line_items where price_id = ${price.id}`;
     expect(lines.map((row) => row['subscription_id']).sort()).toEqual(
@@ -341,7 +336,7 @@ test('an advance of a test clock continues after a kill, and does nothing twice'
   };
   const at = '2026-03-10T00:00:00.000Z';
   const whole = await clockOf();
-  await untilRun('clock-job', at);
+  await runJob('clock-job', at);
   const killed = await clockOf();
   const places = [
     'jobs.close_billing_periods.before_commit',
@@ -359,7 +354,7 @@ test('an advance of a test clock continues after a kill, and does nothing twice'
       await sleep(100);
     }
   }
-  await untilRun('clock-job', at);
+  await runJob('clock-job', at);
   expect((await api.get(`/v1/test-clocks/${killed.clock.id}`)).body).toMatchObject({
     status: 'ready',
     now: killed.to,

@@ -1,11 +1,9 @@
 import { jobRunAt } from '../support/job-run.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { reconcilePayments } from '../../jobs/reconcile-payments.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import type { ChildTask } from '../support/billing-child.ts';
-import { BillingChildren, databaseUrl } from '../support/billing-children.ts';
+import { BillingChildren, databaseUrl, untilLeased } from '../support/billing-children.ts';
 import { catalogOf } from '../support/catalog.ts';
-import { WAIT_MS } from '../support/patience.ts';
 
 const AT = '2026-11-01T01:00:00.000Z';
 
@@ -30,20 +28,11 @@ async function run(action: ChildTask['action'], failpoints = '') {
 }
 
 let tick = Date.parse('2000-01-01T00:00:00Z');
-const collect = (failpoints = '') => {
-  const at = new Date((tick += 60_000)).toISOString();
-  return run({ name: 'collect-job', tick: at }, failpoints);
-};
-
-/** Until the lease of the killed process has run out: the database's clock decides. */
-async function collectAfterwards() {
-  const until = Date.now() + WAIT_MS;
-  for (;;) {
-    const ended = await collect();
-    if (ended.answer !== null || Date.now() > until) return;
-    await sleep(100);
-  }
-}
+const collect = (failpoints = '') =>
+  untilLeased(() => {
+    const at = new Date((tick += 60_000)).toISOString();
+    return run({ name: 'collect-job', tick: at }, failpoints);
+  });
 
 /** Wherever the process is killed, the invoice is charged exactly once (money 8.2.4, 8.6). */
 describe('a killed charge', () => {
@@ -72,7 +61,7 @@ describe('a killed charge', () => {
     expect(created.signal).toBeNull();
     const killed = await collect(failpoint);
     expect(killed.signal).toBe('SIGKILL');
-    await collectAfterwards();
+    await collect();
     await reconcilePayments.run(api.deps, jobRunAt('2026-11-01T02:00:00.000Z'));
     const [invoice] = (await api.post('/v1/invoices/search', { subscription_id: created.answer }))
       .body.items;

@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import type { ChildTask } from '../support/billing-child.ts';
-import { BillingChildren, databaseUrl } from '../support/billing-children.ts';
+import { BillingChildren, databaseUrl, untilLeased } from '../support/billing-children.ts';
 import { catalogOf } from '../support/catalog.ts';
-import { WAIT_MS } from '../support/patience.ts';
 
 let api: TestApi;
 let url: string;
@@ -19,12 +17,13 @@ afterAll(async () => {
 });
 
 let tick = Date.parse('2000-01-01T00:00:00Z');
-async function onboard(failpoints = '') {
-  const action = { name: 'onboard-job', tick: new Date((tick += 60_000)).toISOString() } as const;
-  const caller = { scope: api.scope, user_id: api.user_id };
-  const at = new Date(api.clock.now()).toISOString();
-  return await children.run({ url, at, failpoints, caller, action } satisfies ChildTask);
-}
+const onboard = (failpoints = '') =>
+  untilLeased(() => {
+    const action = { name: 'onboard-job', tick: new Date((tick += 60_000)).toISOString() } as const;
+    const caller = { scope: api.scope, user_id: api.user_id };
+    const at = new Date(api.clock.now()).toISOString();
+    return children.run({ url, at, failpoints, caller, action } satisfies ChildTask);
+  });
 
 /** Wherever the process is killed, each action of an onboarding happens exactly once (tenancy 16.1). */
 test.each(['jobs.onboard_customers.before_commit', 'jobs.onboard_customers.after_commit'])(
@@ -40,9 +39,7 @@ test.each(['jobs.onboard_customers.before_commit', 'jobs.onboard_customers.after
     await api.put('/v1/settings/customer_onboarding', { value: { actions } });
     const customer = await catalog.customer();
     expect((await onboard(failpoint)).signal).toBe('SIGKILL');
-    const until = Date.now() + WAIT_MS;
-    // Until the lease of the killed process has run out.
-    while ((await onboard()).answer === null && Date.now() < until) await sleep(100);
+    await onboard();
     const wallets = (await api.get(`/v1/customers/${customer.id}/wallets`)).body;
     expect(wallets).toMatchObject([{ credit_balance: '10' }]);
     const { body } = await api.post('/v1/subscriptions/search', { customer_id: customer.id });

@@ -2,14 +2,29 @@ import type { Pool } from '../../postgres/client.ts';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable, Writable } from 'node:stream';
 import type { ChildTask } from './billing-child.ts';
 import { bundle } from './bundle.ts';
+import { WAIT_MS } from './patience.ts';
 
 export interface Ended {
   /** The signal that ended the process; null if the process completed the task. */
   readonly signal: string | null;
   readonly answer: any;
+}
+
+/**
+ * Runs a job until a process has its lease, without which the answer is null. A lease lasts a second: that of a killed
+ * process runs out by the clock of the database, and a busy machine may lose one before its first transaction.
+ */
+export async function untilLeased(run: () => Promise<Ended>): Promise<Ended> {
+  const until = Date.now() + WAIT_MS;
+  for (;;) {
+    const ended = await run();
+    if (ended.answer !== null || Date.now() > until) return ended;
+    await sleep(100);
+  }
 }
 
 /**

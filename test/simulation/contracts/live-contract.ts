@@ -57,7 +57,7 @@ export async function liveContract(
   if (contract.credits === 0 && contract.grants.length === 0)
     await world.api.postOk('/v1/wallets', {
       ...{ customer_id: customer.id, currency: moneyOf(contract) },
-      config: { allowed_price_types: ['USAGE'] },
+      config: { allowed_price_types: ['ALL'] },
     });
   const { bills, left } = account.settled();
   const steps = [
