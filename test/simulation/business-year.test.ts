@@ -39,6 +39,7 @@ test(`${CUSTOMERS} customers, ${MONTHS} months, BUSINESS_SEED=${SEED}`, async ()
     const invoices = await company.month(new Date(date.getTime() + 60 * 3_600_000).toISOString());
     await agree(company, invoices, `month ${month}, before its commands`);
     await company.commands(COMMANDS);
+    if (month % 4 === 2) await company.changeBank();
     if (month < MONTHS) continue;
     const last = await company.month(new Date(date.getTime() + 240 * 3_600_000).toISOString());
     await agree(company, last, 'the end');

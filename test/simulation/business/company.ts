@@ -24,6 +24,8 @@ const ADDON_FEE = 1_795;
 
 /** Customers whose commands run at once: beyond that the two cores are busy. */
 const AT_ONCE = 5;
+/** Most database connections that killed commands leave lost in the pool. */
+const LOST_MAX = 10;
 /** Share of the customers whose commands of a month lose their connections to Postgres in the middle. */
 const CUT = Number(process.env['BUSINESS_CUT'] ?? 0.08);
 
@@ -97,6 +99,26 @@ export class Company {
       encrypted_secret_data: { webhook_secret: WEBHOOK_SECRET },
     });
     this.connection = body.id;
+  }
+
+  /**
+   * Deletes the connection to the bank while pages are open there, and makes a new one. Customers save their cards
+   * again.
+   */
+  async changeBank(): Promise<void> {
+    const { api } = this.world;
+    const remove = async () => (await api.delete(`/v1/connections/${this.connection}`)).status;
+    let status = await remove();
+    // The pool still has database connections that killed commands have lost.
+    for (let left = LOST_MAX; status === 503 && left > 0; left -= 1) status = await remove();
+    if (status !== 204) throw new Error(`the connection cannot be deleted: ${status}`);
+    this.count(`delete connection ${status}, again ${await remove()}`);
+    await this.readBank(null);
+    this.ledger.leaveBank();
+    for (const dealings of this.#dealings) dealings.leaveBank();
+    await this.#connect();
+    for (const customer of this.ledger.customers)
+      if (!customer.isGone) await this.#saveCard(customer);
   }
 
   async #saveCard({ id, card }: Pick<Customer, 'id' | 'card'>): Promise<void> {

@@ -37,6 +37,12 @@ export class Dealings {
     this.#desk.isCutOff = this.random.chance(share);
   }
 
+  /** What waited for the bank has ended there. */
+  leaveBank(): void {
+    this.#desk.pending.length = 0;
+    this.#desk.sessions.length = 0;
+  }
+
   async subscribe(): Promise<void> {
     await subscribe(this.#desk);
   }

@@ -235,6 +235,7 @@ export class Ledger {
       kind,
       refunded: 0,
       toSource: 0,
+      isGone: false,
     });
     const isRefused = invoice.isVoid || invoice.purchase?.state === 'failed';
     if (isRefused) this.backToSource(this.payments.get(id)!, amount);
@@ -258,9 +259,15 @@ export class Ledger {
     customer.book.credit(purchase.credits, { reference: invoice.id });
   }
 
-  /** The gateway refuses to refund amounts that end in .13: false. */
+  /** The bank does not know us any more: what is open there ends, and what was paid there stays there. */
+  leaveBank(): void {
+    for (const payment of this.payments.values()) payment.isGone ||= payment.kind === 'bank';
+    for (const invoice of [...this.#gates.keys()]) this.endGate(invoice);
+  }
+
+  /** The gateway refuses to refund amounts that end in .13, and all of a connection that is gone: false. */
   backToSource(payment: Payment, amount: number): boolean {
-    if (amount % 100 === 13) return false;
+    if (amount % 100 === 13 || payment.isGone) return false;
     payment.refunded += amount;
     payment.toSource += amount;
     return true;

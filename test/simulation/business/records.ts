@@ -12,6 +12,8 @@ export interface Payment {
   readonly amount: number;
   readonly kind: 'offline' | 'credits' | 'bank';
   refunded: number;
+  /** The connection to the bank is deleted: nothing goes back there. */
+  isGone: boolean;
   /** The part of `refunded` that the bank paid back. */
   toSource: number;
 }
