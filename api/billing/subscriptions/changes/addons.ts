@@ -139,9 +139,9 @@ export async function writeDetachment(
   { association, swaps, effective_at }: AddonChange,
   { reason }: Pick<DetachAddonBody, 'reason'>,
 ): Promise<AddonAssociationRow> {
-  for (const { before } of swaps)
-    await changeLineItem(tx, caller.scope, before!.id, {
-      end_date: effective_at,
+  for (const swap of swaps)
+    await changeLineItem(tx, caller.scope, swap.before!.id, {
+      end_date: swap.effective_at,
       ...changed(deps, caller),
     });
   await endGrantsOfAddon(tx, deps, caller, association, effective_at);
@@ -185,7 +185,15 @@ export async function planDetachment(
       (line.end_date === null || line.end_date > effective_at),
   );
   const lines = await withPrices(tx, caller.scope, own);
-  const swaps = lines.map((before) => ({ before, after: null, effective_at }));
+  // A line that begins later, with another quantity, ends where it begins.
+  const swaps = lines.map((before) => {
+    const { start_date } = before;
+    return {
+      before,
+      after: null,
+      effective_at: effective_at > start_date ? effective_at : start_date,
+    };
+  });
   return { association, swaps, effective_at };
 }
 
