@@ -122,7 +122,12 @@ export async function bareMeters(
 }
 
 export interface UsageLinesOptions {
+  /**
+   * Lines whose usage is still being counted: among the lines for `askUsage`, which counts it from the events, or left
+   * out for answers of usage rows alone (`counted`). Default: `all`.
+   */
   readonly which?: 'all' | 'counted';
+  /** `usage_only`: charges without commitments, which apply to whole lines only (money 19.10). Default: `whole`. */
   readonly terms?: 'whole' | 'usage_only';
 }
 
@@ -130,9 +135,7 @@ export interface UsageLinesOptions {
  * The usage lines of the subscriptions in the range, each with the queries of its invoices: one billing
  * period after the other, cut to the range (billing 3.3). Time before a line's start, after its end
  * and in a trial is not charged, so it does not belong to the line. `meterIds` limits the lines returned, not
- * the lines that compete for events or an allowance. A line whose usage is still being counted is among them for
- * `askUsage`, which counts it from the events, and left out for `counted`: answers of usage rows alone. `usage_only`:
- * the charges are those without commitments, which apply to whole lines only (money 19.10).
+ * the lines that compete for events or an allowance.
  */
 export async function usageLines(
   deps: Pick<ApiDeps, 'pool'>,

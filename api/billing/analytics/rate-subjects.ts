@@ -34,7 +34,7 @@ export function rateSubjects(
 
 /**
  * What the subscriptions of the subjects cost, in their currency, not rounded: the rows of `rateSubjects`, less their
- * discounts, under the commitment of the subscription (billing 6.3). The subjects are all usage lines of each.
+ * discounts, under the commitment of the subscription (billing 6.3). `subjects` has all usage lines of each.
  */
 export function costOfSubscriptions(
   subjects: readonly AnalyticsSubject[],
@@ -43,7 +43,7 @@ export function costOfSubscriptions(
   const periods = ratedPeriods(subjects, rows).map(({ period, charges, coupons, ...rated }) => {
     const covers = { closing: period, opening: null };
     const committed = commitCharges({ ...rated, covers }, charges, rated.earlier, rated);
-    // What a row has of the commitment is a share of rounded money; the other rows are not rounded yet.
+    // The commitment shares rounded money among its rows; the other rows are not rounded yet.
     const own = new Set<InvoiceCharge>(charges);
     const shared = committed.charges.map((charge) =>
       own.has(charge) ? charge : withCost(charge, charge.rated.amount),

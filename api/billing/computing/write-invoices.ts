@@ -84,8 +84,8 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Is
 }
 
 /**
- * Issues a draft that is created in the same transaction. Its version begins with the steps that it has behind it:
- * created and issued; for a subscription also computed and collected (billing 17.1).
+ * Issues a draft that is created in the same transaction. Its version, the counter behind `If-Match`, begins where
+ * clients of the reference know it: at 2, for a subscription at 4 (billing 17.1).
  */
 export async function issueNewInvoice<Draft extends Settled & { readonly terms: IssueTerms }>(
   tx: Transaction,

@@ -10,7 +10,8 @@ import type { Caller } from '../../conventions/record.ts';
 import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
 import { expireCheckout } from '../checkout/expire-checkout.ts';
 import { applyGatewayPayment } from '../payments/apply-gateway.ts';
-import { closeThere, mayAppear } from '../payments/close-payment.ts';
+import { closeAtGateway, mayAppear } from '../payments/close-payment.ts';
+import { findGatewayToken } from '../payments/reconcile-repository.ts';
 import { sentAs } from '../payments/dispatch-payment.ts';
 import { getPayment } from '../records/payment-repository.ts';
 import { dispatchRefund, dispatchRefunds } from '../refunds/settle-refund.ts';
@@ -139,7 +140,11 @@ async function lastState(
   const { gateway_payment_id, payment_status } = payment;
   if (payment_status === 'PROCESSING')
     return gateway_payment_id === null ? null : await gateway.findPayment(gateway_payment_id);
-  const state = await closeThere(deps.pool, scope, gateway, payment);
+  const state = await closeAtGateway(
+    gateway,
+    payment,
+    await findGatewayToken(deps.pool, scope, payment.id),
+  );
   if (state === null)
     return mayAppear(deps, payment) ? null : refusedPayment(gateway, sentAs(payment), DELETED);
   return state.state === 'cancelled' ? { ...state, error: state.error ?? DELETED } : state;

@@ -1,8 +1,8 @@
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 
 /**
- * The published connection over which payments are taken. Null: there is none, or there are several and `provider` is
- * null.
+ * The published connection over which payments are taken. Null if there is none, or if there are several and no
+ * `provider` is given.
  */
 export async function findGatewayConnection(
   db: Db,

@@ -4,7 +4,6 @@ import {
   type GatewayPayment,
   type PaymentGateway,
 } from '../../../platform/gateways/gateway.ts';
-import type { Db, Scope } from '../../../postgres/client.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
@@ -32,10 +31,12 @@ export async function cancelAtGateway(
   const payment = await getPayment(pool, caller.scope, id);
   const { connection_id } = payment;
   if (connection_id === null || !isOpen(payment)) return;
-  if (await isOnlyRecorded(pool, caller.scope, payment)) return;
+  const token = await findGatewayToken(pool, caller.scope, id);
+  // It was only recorded: the gateway knows nothing of it.
+  if (payment.gateway_payment_id === null && token === null) return;
   const open = await answered(() => findGateway(deps, caller.scope, connection_id));
   if (open === null) return;
-  const state = await answered(() => closeThere(pool, caller.scope, open.gateway, payment));
+  const state = await answered(() => closeAtGateway(open.gateway, payment, token));
   if (state === null && mayAppear(deps, payment)) throw paymentInProgress();
   if (state?.state !== 'succeeded') return;
   const { refunds } = await pool.begin((tx) =>
@@ -48,40 +49,22 @@ export async function cancelAtGateway(
 const isOpen = ({ status, payment_status }: PaymentRecord): boolean =>
   status === 'published' && (payment_status === 'INITIATED' || payment_status === 'PENDING');
 
-/** Whether no request about the payment has been prepared for its gateway. */
-export const isOnlyRecorded = async (
-  db: Db,
-  scope: Scope,
-  { id, gateway_payment_id }: PaymentRecord,
-): Promise<boolean> =>
-  gateway_payment_id === null && (await findGatewayToken(db, scope, id)) === null;
-
 /**
- * Closes a payment at its gateway, found there by its id or by the token of its request. Returns its state, which is
- * paid if the money was faster; null if the gateway does not show it.
+ * Closes a payment at its gateway, which finds it by its id or by the token of its request. Returns its state, which is
+ * paid if the customer paid first; null if the gateway does not show it.
  */
-export async function closeThere(
-  db: Db,
-  scope: Scope,
+export async function closeAtGateway(
   gateway: PaymentGateway,
-  payment: PaymentRecord,
+  { gateway_payment_id }: PaymentRecord,
+  token: string | null,
 ): Promise<GatewayPayment | null> {
-  const there = payment.gateway_payment_id ?? (await idByToken(db, scope, gateway, payment));
-  return there === null ? null : await gateway.cancelPayment(there);
+  const found =
+    gateway_payment_id === null && token !== null ? await gateway.findPaymentByToken(token) : null;
+  const id = gateway_payment_id ?? found?.gateway_payment_id ?? null;
+  return id === null ? null : await gateway.cancelPayment(id);
 }
 
-async function idByToken(
-  db: Db,
-  scope: Scope,
-  gateway: PaymentGateway,
-  { id }: PaymentRecord,
-): Promise<string | null> {
-  const token = await findGatewayToken(db, scope, id);
-  const found = token === null ? null : await gateway.findPaymentByToken(token);
-  return found?.gateway_payment_id ?? null;
-}
-
-/** Whether a payment that its gateway does not show may have arrived there all the same. */
+/** Whether the gateway may have a payment that it does not show yet. */
 export const mayAppear = (
   { clock }: Pick<BillingDeps, 'clock'>,
   { last_synced_at, updated_at }: PaymentRecord,

@@ -18,7 +18,7 @@ import { findPaymentMethod } from '../records/payment-method-repository.ts';
 import { getPayment, insertAttempt, updatePayment } from '../records/payment-repository.ts';
 import { dispatchRefunds } from '../refunds/settle-refund.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
-import { closeThere, isOnlyRecorded } from './close-payment.ts';
+import { closeAtGateway } from './close-payment.ts';
 import { findGatewayToken } from './reconcile-repository.ts';
 
 /**
@@ -59,8 +59,9 @@ export async function syncPayment(
   const payment = await getPayment(deps.pool, caller.scope, id);
   if (payment.connection_id === null || !(isInFlight(payment) || isGivenUp(payment)))
     return payment;
-  // A payment that was only recorded is nothing to ask about.
-  if (await isOnlyRecorded(deps.pool, caller.scope, payment)) return payment;
+  const token = await findGatewayToken(deps.pool, caller.scope, id);
+  // It was only recorded: the gateway knows nothing of it.
+  if (payment.gateway_payment_id === null && token === null) return payment;
   const noteAsked = (isAnswered: boolean) =>
     deps.pool.begin((tx) => {
       const change = changed(deps, caller);
@@ -74,8 +75,8 @@ export async function syncPayment(
     const open = await findGateway(deps, caller.scope, payment.connection_id);
     if (open === null) return await noteAsked(false);
     const state = isGivenUp(payment)
-      ? await closeThere(deps.pool, caller.scope, open.gateway, payment)
-      : await stateOf(deps, caller, open, payment);
+      ? await closeAtGateway(open.gateway, payment, token)
+      : await stateOf(deps, caller, open, payment, token);
     failpoint('api.sync_payment.after_answer');
     if (state === null) return await noteAsked(true);
     const { payment: after, refunds } = await deps.pool.begin((tx) =>
@@ -97,17 +98,17 @@ const isInFlight = ({ payment_status: status, status: record }: PaymentRecord): 
 const isGivenUp = ({ payment_status, status, archived_at }: PaymentRecord): boolean =>
   status === 'published' ? payment_status === 'VOIDED' : archived_at !== null;
 
-/** The state at the gateway, after the payment is sent if need be; null if it is not there and not to be sent. */
+/** The state at the gateway. Sends the payment if it is not there; null if it is not to be sent any more. */
 async function stateOf(
   deps: BillingDeps,
   caller: Caller,
   { gateway }: OpenGateway,
   payment: PaymentRecord,
+  token: string | null,
 ): Promise<GatewayPayment | null> {
   const { scope } = caller;
   if (payment.gateway_payment_id !== null)
     return await gateway.findPayment(payment.gateway_payment_id);
-  const token = await findGatewayToken(deps.pool, scope, payment.id);
   if (token === null) return null;
   const isAskedBefore = payment.last_synced_at !== null;
   const isEnding = await endsUnpaid(deps.pool, scope, payment.id, deps.clock.now());

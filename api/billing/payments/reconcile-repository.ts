@@ -38,9 +38,8 @@ const isUnanswered = (db: Db): Fragment => db`
 
 /**
  * The time after which the gateway is asked again. The first time is 30 seconds after the payment was made, voided or
- * deleted. Then the wait is as long as the payment had been so when the gateway was last asked, at most a day. A
- * payment that stays open for a month is asked about 45 times instead of 86,400 times, and a test clock stops as often
- * (money 8.2.4).
+ * deleted. Each later wait is as long as the time from then to the last question, at most a day. A payment that stays
+ * open for a month is asked about 45 times instead of 86,400 times, and a test clock stops as often (money 8.2.4).
  */
 const askAgainAfterLastSync = (db: Db): Fragment => {
   const since = db`coalesce(p.archived_at, p.voided_at, p.created_at)`;
