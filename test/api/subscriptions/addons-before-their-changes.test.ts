@@ -24,7 +24,14 @@ test('an addon is removed from a date before a change of its quantity (billing 1
     );
   await modify('execute', {
     type: 'addon',
-    addon_params: { action: 'add', add: { addon_id: addon.id, start_date: day('2026-04-01') } },
+    addon_params: {
+      action: 'add',
+      add: {
+        addon_id: addon.id,
+        start_date: day('2026-04-01'),
+        proration_behavior: 'create_prorations',
+      },
+    },
   });
   const [desk] = await linesOf();
   api.clock.set(day('2026-04-20'));
@@ -46,8 +53,10 @@ test('an addon is removed from a date before a change of its quantity (billing 1
   };
   const amounts = ({ changed_resources: { invoices } }: any) =>
     invoices.map(({ action, amount }: any) => [action, amount]);
-  const previewed = amounts(await modify('preview', removal));
-  expect(amounts(await modify('execute', removal))).toEqual(previewed);
+  // 5 of 30 days of 30.00, and all that the second line has paid: 20 of 30 days of 60.00.
+  const credit = [['wallet_credit', '45']];
+  expect(amounts(await modify('preview', removal))).toEqual(credit);
+  expect(amounts(await modify('execute', removal))).toEqual(credit);
   expect((await linesOf()).map(({ start_date, end_date }: any) => [start_date, end_date])).toEqual([
     [day('2026-04-01'), day('2026-04-06')],
     [day('2026-04-11'), day('2026-04-11')],

@@ -23,7 +23,7 @@ import { lineSteps } from './line-steps.ts';
 import { Account } from './naive-contract.ts';
 import { randomContract, randomUses } from './random-contract.ts';
 import { compareAnalytics } from './shown-usage.ts';
-import { signContract } from './sign-contract.ts';
+import { moneyOf, signContract } from './sign-contract.ts';
 import { trialSteps } from './trial-steps.ts';
 
 /** What differs, in words; empty: every invoice is as the naive account says, and as its preview said. */
@@ -53,6 +53,12 @@ export async function liveContract(
     `c${seed}`,
   );
   const { customer, subscription } = signed;
+  // A wallet shows what the running period claims. It pays usage only, like a wallet that credits of a change make.
+  if (contract.credits === 0 && contract.grants.length === 0)
+    await world.api.postOk('/v1/wallets', {
+      ...{ customer_id: customer.id, currency: moneyOf(contract) },
+      config: { allowed_price_types: ['USAGE'] },
+    });
   const { bills, left } = account.settled();
   const steps = [
     ...trialSteps(world, contract, subscription, note),

@@ -264,7 +264,7 @@ async function payAhead(
 }
 
 /** The currency of the invoices. */
-const moneyOf = ({ currency }: Contract): string => (currency === 'crx' ? 'usd' : currency);
+export const moneyOf = ({ currency }: Contract): string => (currency === 'crx' ? 'usd' : currency);
 
 /** The custom currency of some contracts. */
 export const offerCustomCurrency = (world: BillingWorld) =>
