@@ -48,9 +48,14 @@ export const Refund = z.object(refundFields).meta({ id: 'Refund' });
 export type Refund = z.infer<typeof Refund>;
 
 /** A row of `refunds`. The token is sent to the gateway and stored before that. */
-export type RefundRecord = Refund & { readonly gateway_idempotency_token: string | null };
+export type RefundRecord = Refund & {
+  readonly gateway_idempotency_token: string | null;
+  /** Whether the gateway may have it: stored before the refund is sent. */
+  readonly was_sent: boolean;
+};
 export const REFUND_COLUMNS = columnNames<RefundRecord>()(refundFields, {
   gateway_idempotency_token: true,
+  was_sent: true,
 });
 
 /** `amount` absent refunds everything that is left; `target` absent is the wallet. */

@@ -71,14 +71,10 @@ export async function findSealedConnection(
   return row ?? null;
 }
 
-/** When a connection was deleted; null if it was not. */
-export async function deletionOfConnection(
-  db: Db,
-  scope: Scope,
-  id: string,
-): Promise<string | null> {
-  const [row] = await db<{ updated_at: string }[]>`
-    select updated_at from connections
+/** Whether a connection was deleted. */
+export async function isConnectionDeleted(db: Db, scope: Scope, id: string): Promise<boolean> {
+  const rows = await db`
+    select id from connections
      where ${inScope(db, scope)} and id = ${id} and status = 'deleted'`;
-  return row?.updated_at ?? null;
+  return rows.length > 0;
 }

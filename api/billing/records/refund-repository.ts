@@ -15,8 +15,20 @@ const refunds = tableOf<RefundRecord>({
 /** 404 if the refund is unknown or belongs to another scope. */
 export const getRefund = refunds.get;
 
+/** The refund, locked until the transaction ends. The caller holds the payment's lock. */
+export const lockRefund = refunds.lock;
+
 /** Changes a refund. The caller holds the payment's lock. */
 export const updateRefund = refunds.change;
+
+/** Notes that an open refund is being sent to its gateway. False if it is settled: it must not be sent. */
+export async function noteRefundSent(db: Db, scope: Scope, id: string): Promise<boolean> {
+  const rows = await db`
+    update refunds set was_sent = true
+     where ${inScope(db, scope)} and id = ${id} and refund_status in ('PENDING', 'PROCESSING')
+    returning id`;
+  return rows.length > 0;
+}
 
 type Refunds = Promise<RefundRecord[]>;
 

@@ -15,7 +15,7 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { deletionOfConnection } from '../gateways/connection-repository.ts';
+import { isConnectionDeleted } from '../gateways/connection-repository.ts';
 import { updatePayment } from '../records/payment-repository.ts';
 import { refundsOfPayments } from '../records/refund-repository.ts';
 import { creditPrepaidWallet } from '../wallets/credit-wallet.ts';
@@ -156,6 +156,7 @@ function newRefund(
     gateway_tracking_id: null,
     gateway_metadata: {},
     gateway_idempotency_token: isToGateway ? record.id : null,
+    was_sent: false,
     amount: decimalText(part.amount),
     currency: payment.currency,
     refund_status: moveRefund(null, 'create'),
@@ -224,16 +225,13 @@ async function settledPart(
   }
 }
 
-/**
- * Whether the connection is deleted already: the refund is never sent. Times would not tell this later, because the
- * clock of a customer may differ from that of the deletion (money 9.5).
- */
+/** Whether the connection is deleted already: the refund is never sent (money 9.5). */
 const isGone = async (
   tx: Transaction,
   { scope }: Caller,
   { connection_id }: PaymentRecord,
 ): Promise<boolean> =>
-  connection_id !== null && (await deletionOfConnection(tx, scope, connection_id)) !== null;
+  connection_id !== null && (await isConnectionDeleted(tx, scope, connection_id));
 
 const failed = (refund: RefundRecord): RefundRecord => ({
   ...refund,

@@ -13,10 +13,16 @@ import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
-import { deletionOfConnection } from '../gateways/connection-repository.ts';
+import { isConnectionDeleted } from '../gateways/connection-repository.ts';
 import { findGateway } from '../gateways/open-gateway.ts';
 import { getPayment, lockPayment } from '../records/payment-repository.ts';
-import { getRefund, refundsOfPayments, updateRefund } from '../records/refund-repository.ts';
+import {
+  getRefund,
+  lockRefund,
+  noteRefundSent,
+  refundsOfPayments,
+  updateRefund,
+} from '../records/refund-repository.ts';
 import { refundEvent } from './refund-notification.ts';
 import { CONNECTION_DELETED, movePaymentByRefunds } from './return-money.ts';
 
@@ -38,6 +44,8 @@ export async function dispatchRefund(
   try {
     const open = await findGateway(deps, caller.scope, payment.connection_id);
     if (open === null) return refund;
+    if (!(await noteRefundSent(deps.pool, caller.scope, id)))
+      return await getRefund(deps.pool, caller.scope, id);
     const state = await stateAt(open.gateway, refund, payment.gateway_payment_id);
     if (state === null) return refund;
     return await deps.pool.begin((tx) => applyGatewayRefund(tx, deps, caller, refund, state));
@@ -48,9 +56,8 @@ export async function dispatchRefund(
 }
 
 /**
- * The same, by the job. A refund to a connection that was deleted before it fails, because it was never sent; a person
- * may then pay it into the wallet (money 9.5, 9.6). One that may have been sent stays open: failing it could return the
- * money twice.
+ * The same, by the job. A refund that was not sent before its connection was deleted fails; a person may then pay it
+ * into the wallet (money 9.5, 9.6). One that may have been sent stays open: failing it could return the money twice.
  */
 export async function reconcileRefund(
   deps: BillingDeps,
@@ -58,15 +65,22 @@ export async function reconcileRefund(
   id: string,
 ): Promise<RefundRecord> {
   const refund = await dispatchRefund(deps, caller, id);
-  if (refund.refund_status !== 'PENDING' || refund.gateway_refund_id !== null) return refund;
-  const payment = await getPayment(deps.pool, caller.scope, refund.payment_id);
-  const deleted =
-    payment.connection_id === null
-      ? null
-      : await deletionOfConnection(deps.pool, caller.scope, payment.connection_id);
-  if (deleted === null || refund.created_at <= deleted) return refund;
-  const state = neverSent(refund, payment.gateway_payment_id ?? '');
-  return await deps.pool.begin((tx) => applyGatewayRefund(tx, deps, caller, refund, state));
+  if (refund.refund_status !== 'PENDING' || refund.was_sent) return refund;
+  const { connection_id, gateway_payment_id } = await getPayment(
+    deps.pool,
+    caller.scope,
+    refund.payment_id,
+  );
+  if (
+    connection_id === null ||
+    !(await isConnectionDeleted(deps.pool, caller.scope, connection_id))
+  )
+    return refund;
+  const state = neverSent(refund, gateway_payment_id ?? '');
+  const isUnsent = ({ was_sent }: RefundRecord) => !was_sent;
+  return await deps.pool.begin((tx) =>
+    applyGatewayRefund(tx, deps, caller, refund, state, isUnsent),
+  );
 }
 
 const stateAt = (
@@ -120,8 +134,8 @@ const TRIGGER_OF = {
 } as const;
 
 /**
- * Applies the gateway's state of a refund to ours. A refund settles once: a second report changes nothing
- * (money 9.4). Payment and invoice are derived again.
+ * Applies the gateway's state of a refund to ours, if that is wanted of the locked refund. A refund settles once: a
+ * second report changes nothing (money 9.4). Payment and invoice are derived again.
  */
 export async function applyGatewayRefund(
   tx: Transaction,
@@ -129,12 +143,14 @@ export async function applyGatewayRefund(
   caller: Caller,
   { id, payment_id }: Pick<RefundRecord, 'id' | 'payment_id'>,
   state: GatewayRefund,
+  isWanted: (refund: RefundRecord) => boolean = () => true,
 ): Promise<RefundRecord> {
   const { destination_type, destination_id } = await getPayment(tx, caller.scope, payment_id);
   const locked =
     destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
   const payment = await lockPayment(tx, caller.scope, payment_id);
-  const refund = await getRefund(tx, caller.scope, id);
+  const refund = await lockRefund(tx, caller.scope, id);
+  if (!isWanted(refund)) return refund;
   const to = moveRefund(refund.refund_status, TRIGGER_OF[state.state]);
   const change = changed(deps, caller);
   if (to === refund.refund_status && refund.gateway_refund_id !== null) return refund;
@@ -195,6 +211,7 @@ export async function recordOutsideRefund(
     gateway_tracking_id: null,
     gateway_metadata: {},
     gateway_idempotency_token: null,
+    was_sent: false,
     amount: decimalText(amount),
     currency: payment.currency,
     refund_status: moveRefund(null, 'record'),
