@@ -218,9 +218,12 @@ function trialEnd(subscription: SubscriptionRow): Advance {
   };
 }
 
+const ORDINARY = { billing_reason: 'SUBSCRIPTION_CYCLE' } as const;
+
 /**
  * The subscription ends at `end`, inside its running period: usage and arrears up to `end` (billing
- * 13). A trial that is cut short is not charged, and a period is not charged again if a pause began at its end.
+ * 13). A trial that is cut short is not charged, and a period is not charged again if a pause began at its end. The end
+ * of a period that is reached in a pause is an end like others: its invoice is the ordinary last one.
  */
 export function cancellation(
   subscription: SubscriptionRow,
@@ -237,12 +240,15 @@ export function cancellation(
   return {
     subscription,
     target: isCharged
-      ? closedTarget(
-          ended,
-          period,
-          subscription.cancel_proration_behavior ?? subscription.proration_behavior,
-          settings,
-        )
+      ? {
+          ...closedTarget(
+            ended,
+            period,
+            subscription.cancel_proration_behavior ?? subscription.proration_behavior,
+            settings,
+          ),
+          ...(end === subscription.current_period_end ? ORDINARY : {}),
+        }
       : null,
     isIssuedAtOnce: false,
     isWrittenEmpty: false,

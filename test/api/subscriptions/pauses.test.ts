@@ -522,6 +522,36 @@ describe('the end of a subscription', () => {
     ]);
   });
 
+  test.each([
+    ['a cancellation at the end of the period', {}, 'end_of_period'],
+    ['an end date at the end of the period', { end_date: day('2026-02-01') }, null],
+  ])('%s comes in a pause: it is the ordinary last invoice (billing 13)', async (_, more, type) => {
+    const { subscription, use } = await sold({ ...more, proration_behavior: 'create_prorations' });
+    await use('2026-01-05', '3');
+    await use('2026-01-15', '100');
+    if (type !== null)
+      expect((await post(subscription, 'cancel', { cancellation_type: type })).status).toBe(200);
+    await at('2026-01-11');
+    await post(subscription, 'pause');
+    await at('2026-02-01');
+    expect(await read(subscription)).toMatchObject({
+      ...{ subscription_status: 'cancelled', end_date: day('2026-02-01'), pause_status: 'none' },
+    });
+    const billed = [
+      ['SUBSCRIPTION_CREATE', 'Base 1 31 01-01..02-01'],
+      ['SUBSCRIPTION_CYCLE', 'Support 1 3.23 01-01..01-11', 'Calls 3 3 01-01..01-11'],
+    ];
+    expect(await invoicesOf(subscription)).toEqual(billed);
+    // The advance of the paused time is returned, also when the draft is computed again and issued.
+    await at('2026-02-03');
+    await world.finalize();
+    const [issued] = await invoicesIn(subscription, 'FINALIZED', 'SUBSCRIPTION_CYCLE');
+    expect(issued).toMatchObject({ subtotal: '6.23', period_end: day('2026-02-01') });
+    expect(await invoicesOf(subscription)).toEqual(billed);
+    const wallets = await world.api.get(`/v1/customers/${subscription.customer_id}/wallets`);
+    expect(wallets.body).toMatchObject([{ credit_balance: '18' }]);
+  });
+
   test('a cancellation at a date stays at it', async () => {
     const { subscription } = await sold();
     await post(subscription, 'cancel', {
