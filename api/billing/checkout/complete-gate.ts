@@ -78,7 +78,7 @@ async function issuePaid(
   const customer = await getCustomer(tx, scope, invoice.customer_id);
   const terms = dueTermsOf(customer, subscription);
   const by = { at: isoTime(deps.clock.now()), user_id };
-  const [issued] = await issueInvoices(tx, scope, [{ invoice, lines, terms }], by);
+  const [issued] = await issueInvoices(tx, deps, scope, [{ invoice, lines, terms }], by);
   await updateInvoices(tx, [issued!.invoice]);
   const concerned = { ...issued!, customer, subscription };
   await writeOutboxEvents(tx, [invoiceEvent('invoice.update.finalized', scope, concerned)]);

@@ -115,7 +115,7 @@ export async function createInvoiceOfRows(
   const by = { at: isoTime(deps.clock.now()), user_id: caller.user_id };
   const terms = dueTermsOf(customer, subscription);
   const written = given.isIssued
-    ? await issueNewInvoice(tx, caller.scope, { ...computed, terms }, by)
+    ? await issueNewInvoice(tx, deps, caller.scope, { ...computed, terms }, by)
     : computed;
   const { invoice, lines } = written;
   await insertInvoices(tx, [invoice]);

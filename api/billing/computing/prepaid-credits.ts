@@ -3,9 +3,9 @@ import type { PrepaidWallet, WalletDebit } from '../../../domain/invoicing/prepa
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { debitWallet } from '../../../domain/wallet/wallet.ts';
 import { prepaidWalletOrder } from '../../../domain/wallet/wallet-order.ts';
-import { derivedId } from '../../../platform/ids.ts';
 import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { BillingDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { ledgerAfter, writeDecisions, type Decided, type Ledger } from '../credits/ledger.ts';
 import {
@@ -31,6 +31,7 @@ export interface PrepaidCreditsOfPage {
  */
 export async function openPrepaidCredits(
   tx: Transaction,
+  deps: Pick<BillingDeps, 'ids'>,
   scope: Scope,
   invoices: readonly InvoiceRecord[],
   { at, user_id }: { readonly at: string; readonly user_id: string },
@@ -51,7 +52,7 @@ export async function openPrepaidCredits(
           ledger.wallet,
           ledger.blocks,
           {
-            id: derivedId('wtxn', key),
+            id: deps.ids.next('wtxn'),
             credits: decimal(debit.credits),
             amount: amountIn(ledger.wallet, invoice, debit.amount),
             transaction_reason: 'CREDIT_ADJUSTMENT',

@@ -6,6 +6,7 @@ import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { CHECKOUT_SOURCE } from '../../../domain/invoicing/gated-invoice.ts';
 import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
+import type { BillingDeps } from '../../deps.ts';
 import { ledgersOf } from '../records/ledger-repository.ts';
 import { openPrepaidCredits } from './prepaid-credits.ts';
 import { readInvoiceConfig } from './invoice-config.ts';
@@ -42,6 +43,7 @@ export interface IssueTerms extends DueTerms {
  */
 export async function issueInvoices<Draft extends Settled & { readonly terms: IssueTerms }>(
   tx: Transaction,
+  deps: Pick<BillingDeps, 'ids'>,
   scope: Scope,
   drafts: readonly Draft[],
   issued: { readonly at: string; readonly user_id: string },
@@ -49,6 +51,7 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Is
   const invoices = drafts.map(({ invoice }) => invoice);
   const credits = await openPrepaidCredits(
     tx,
+    deps,
     scope,
     invoices.filter((invoice) => invoice.source_type !== CHECKOUT_SOURCE),
     issued,
@@ -89,11 +92,12 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Is
  */
 export async function issueNewInvoice<Draft extends Settled & { readonly terms: IssueTerms }>(
   tx: Transaction,
+  deps: Pick<BillingDeps, 'ids'>,
   scope: Scope,
   draft: Draft,
   by: { readonly at: string; readonly user_id: string },
 ): Promise<Draft & Settled> {
-  const [issued] = await issueInvoices(tx, scope, [draft], by);
+  const [issued] = await issueInvoices(tx, deps, scope, [draft], by);
   const { invoice } = issued!;
   const version = invoice.invoice_type === 'SUBSCRIPTION' ? 4 : 2;
   return { ...issued!, invoice: { ...invoice, version } };

@@ -316,7 +316,7 @@ class GrantRun {
       ledger.wallet,
       ledger.blocks,
       {
-        id: derivedId('wtxn', row.id),
+        id: this.deps.ids.next('wtxn'),
         credits: decimal(row.credits),
         transaction_reason: 'SUBSCRIPTION_CREDIT_GRANT',
         priority: grant.priority,

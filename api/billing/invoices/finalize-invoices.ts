@@ -215,7 +215,7 @@ async function writeFinals(
     const unchanged = await lockInvoicesUnchanged(tx, scope, computed, { skipLocked: true });
     const drafts = unchanged.filter((final) => final.computed.invoice.invoice_status === 'DRAFT');
     const zeros = unchanged.filter((final) => final.computed.invoice.invoice_status === 'SKIPPED');
-    const issued = await issueInvoices(tx, scope, drafts.map(withTerms), run);
+    const issued = await issueInvoices(tx, deps, scope, drafts.map(withTerms), run);
     const settled: ConcernedInvoice[] = [...issued, ...zeros.map((final) => final.computed)];
     await replaceInvoiceLines(
       tx,

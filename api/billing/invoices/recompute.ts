@@ -82,7 +82,7 @@ async function issued(
 ): Promise<ConcernedInvoice> {
   const by = { at: isoTime(deps.clock.now()), user_id: caller.user_id };
   const terms = dueTermsOf(computed.customer!, computed.subscription);
-  const [final] = await issueInvoices(tx, caller.scope, [{ ...computed, terms }], by);
+  const [final] = await issueInvoices(tx, deps, caller.scope, [{ ...computed, terms }], by);
   return final!;
 }
 

@@ -58,8 +58,8 @@ export async function writeChange(
     draft === null
       ? null
       : paid === null
-        ? await issueNewInvoice(tx, scope, draft, by)
-        : (await issueInvoices(tx, scope, [draft], by))[0]!;
+        ? await issueNewInvoice(tx, deps, scope, draft, by)
+        : (await issueInvoices(tx, deps, scope, [draft], by))[0]!;
   if (issued !== null && paid !== null) {
     await updateInvoices(tx, [issued.invoice]);
     await replaceInvoiceLines(tx, scope, [issued.invoice.id], issued.lines);

@@ -80,7 +80,7 @@ export async function openingInvoice(
       ...first,
       invoice: { ...invoice, source_type: CHECKOUT_SOURCE, finalize_after: null },
     };
-  return await issueNewInvoice(tx, caller.scope, first, { at, user_id: caller.user_id });
+  return await issueNewInvoice(tx, deps, caller.scope, first, { at, user_id: caller.user_id });
 }
 
 const hasBegun = (subscription: Pick<SubscriptionRow, 'current_period_start'>, at: string) =>

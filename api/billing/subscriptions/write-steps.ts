@@ -58,7 +58,7 @@ export async function writeSteps(
       steps.flatMap(({ invoice }) => invoice ?? []),
     );
     if (!isSame) return { advanced: 0, invoices: 0 };
-    const drafts = await issued(tx, run, steps);
+    const drafts = await issued(tx, deps, run, steps);
     await writeDrafts(
       tx,
       scope,
@@ -167,6 +167,7 @@ async function settleResumptions(
 /** The drafts of the steps. Invoices that are issued at once have their numbers. */
 async function issued(
   tx: Transaction,
+  deps: Pick<BillingDeps, 'ids'>,
   { scope, at, user_id }: BillingRun,
   steps: readonly Step[],
 ): Promise<{ step: Step; draft: Draft }[]> {
@@ -181,7 +182,7 @@ async function issued(
     step,
     terms: step.plan.subscription,
   }));
-  const final = await issueInvoices(tx, scope, withTerms, { at, user_id });
+  const final = await issueInvoices(tx, deps, scope, withTerms, { at, user_id });
   const byStep = new Map(final.map((draft) => [draft.step, draft]));
   return drafts.map(({ step, draft }) => ({ step, draft: byStep.get(step) ?? draft }));
 }

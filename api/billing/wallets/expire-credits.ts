@@ -1,6 +1,5 @@
 import { expireBlock, isDueToExpire } from '../../../domain/wallet/end-of-credits.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
-import { derivedId } from '../../../platform/ids.ts';
 import { type Transaction } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
@@ -9,11 +8,11 @@ import { openPeriods } from './expiry-repository.ts';
 
 /**
  * Writes off the remaining credits of each expired block of the wallet, except blocks held for a late invoice
- * (money 2.7). A block expires at most once: its id is the key. Returns the number of blocks.
+ * (money 2.7). A block expires at most once: its id is the key of the row. Returns the number of blocks.
  */
 export async function expireCredits(
   tx: Transaction,
-  deps: Pick<BillingDeps, 'clock'>,
+  deps: Pick<BillingDeps, 'clock' | 'ids'>,
   caller: Caller,
   walletId: string,
   at: string,
@@ -24,7 +23,7 @@ export async function expireCredits(
   let ledger = { ...opened, at };
   for (const block of opened.blocks.filter((each) => isDueToExpire(each, periods, at))) {
     const key = transactionKey.expiry(block.id);
-    const decision = expireBlock(ledger.wallet, block, derivedId('wtxn', key));
+    const decision = expireBlock(ledger.wallet, block, deps.ids.next('wtxn'));
     const causeOf = () => ({
       reference_type: 'REQUEST' as const,
       reference_id: block.id,

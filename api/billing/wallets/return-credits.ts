@@ -1,7 +1,6 @@
 import { Decimal, decimal, decimalText, roundToStorage } from '../../../domain/money.ts';
 import { expiryOfReturned, reverseDebit } from '../../../domain/wallet/reversal.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
-import { derivedId } from '../../../platform/ids.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -34,12 +33,11 @@ export async function returnPrepaidCredits(
       await returnValue(tx, deps, caller, { invoice, debit, consumed, ledger });
       continue;
     }
-    let returned = 0;
     const decision = reverseDebit(
       ledger.wallet,
       { open: ledger.blocks, consumed },
       debit,
-      () => derivedId('wtxn', 'returned', debit.id, String((returned += 1))),
+      () => deps.ids.next('wtxn'),
       ledger.at,
     );
     await writeDecision(tx, caller, ledger, decision, (row) =>
