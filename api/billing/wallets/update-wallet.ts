@@ -1,3 +1,4 @@
+import { invalidOperation } from '../../../domain/errors.ts';
 import { problems } from '../../../domain/pricing/problems.ts';
 import { canonicalPriceTypes } from '../../../domain/wallet/wallet-order.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -21,6 +22,16 @@ function refuseOtherMoney(wallet: WalletRow, body: UpdateWalletBody): void {
   found.refuse();
 }
 
+/** A closed wallet is not watched any more: what would be is refused, not kept without effect (money 2.12). */
+function refuseWatching(wallet: WalletRow, { auto_topup, alert_settings }: UpdateWalletBody): void {
+  if (wallet.wallet_status !== 'closed') return;
+  if (auto_topup?.enabled === true || alert_settings?.alert_enabled === true)
+    throw invalidOperation(
+      'A closed wallet has no automatic top-up and no alerts.',
+      'wallet_status',
+    );
+}
+
 /** Changes name, description, metadata and what the wallet may pay; never its money (money 2.1.8). */
 export async function updateWallet(
   tx: Transaction,
@@ -32,6 +43,7 @@ export async function updateWallet(
   const { name, description, metadata, config } = body;
   const locked = await lockWallet(tx, caller.scope, walletId);
   refuseOtherMoney(locked, body);
+  refuseWatching(locked, body);
   const limits = await readSetting(tx, caller.scope, 'wallet_topup_config');
   const types = config?.allowed_price_types;
   const wallet = await updateWalletRow(tx, caller.scope, walletId, {

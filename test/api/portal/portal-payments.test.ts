@@ -140,6 +140,27 @@ test('an automatic top-up of the portal always sells an invoice', async () => {
   expect((await portal.put(path, { ...set, amount: '0' })).status).toBe(400);
 });
 
+test('a closed wallet cannot be given an automatic top-up or alerts, which would do nothing (money 2.12)', async () => {
+  const { portal, wallet } = await customerWithBill();
+  expect((await api.post(`/v1/wallets/${wallet.id}/terminate`, {})).status).toBe(200);
+  const set = { enabled: true, threshold: '10', amount: '50' };
+  const level = { threshold: '10', condition: 'below' };
+  for (const { status, body } of [
+    await portal.put(`/wallets/${wallet.id}/auto-topup`, set),
+    await api.put(`/v1/wallets/${wallet.id}`, {
+      auto_topup: { enabled: true, threshold: 10, amount: 50, invoicing: true },
+    }),
+    await api.put(`/v1/wallets/${wallet.id}`, {
+      alert_settings: { alert_enabled: true, critical: level },
+    }),
+  ])
+    expect([status, body.details?.[0].path]).toEqual([400, 'wallet_status']);
+  const renamed = await api.put(`/v1/wallets/${wallet.id}`, {
+    ...{ name: 'Old', alert_settings: null },
+  });
+  expect(renamed).toMatchObject({ status: 200, body: { name: 'Old', alert_settings: null } });
+});
+
 test('a record of another customer is not found, for any operation', async () => {
   const { invoice, wallet, portal: own } = await customerWithBill();
   const { body: method } = await own.post('/payment-methods', {
