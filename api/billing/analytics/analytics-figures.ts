@@ -54,13 +54,14 @@ type Rows = ReadonlyMap<string, readonly UsageRow[]>;
 
 /**
  * The usage queries of one subject: its total (bucketed prices in their buckets), the requested points, and
- * the queries an invoice needs to rate the line.
+ * the queries an invoice needs to rate the line. Only the latter of one that is not shown.
  */
 export function asksOf(
   subject: AnalyticsSubject,
   number: number,
   asked: AnalyticsQuestion,
 ): UsageAsk[] {
+  if (!subject.isShown) return ratingAsks(subject);
   const { bucket } = subject;
   const query = (
     key: string,
@@ -121,7 +122,7 @@ function ratedApart({ bucket }: AnalyticsSubject, { version }: SubjectStretch): 
 
 /**
  * Figures per group. Groups without events are left out, unless the line charges for unused usage (a
- * true-up): the total would miss that charge.
+ * true-up): the total would miss that charge. None of a subject that is not shown.
  */
 export function figuresOf(
   subject: AnalyticsSubject,
@@ -130,6 +131,7 @@ export function figuresOf(
   rows: Rows,
   rated: readonly DiscountedCharge[],
 ): Figures[] {
+  if (!subject.isShown) return [];
   const rowsOf = (key: string) =>
     subject.stretches.flatMap((_, index) => rows.get(`${key}/${number}/${index}`) ?? []);
   const depth = asked.group_by.length;

@@ -4,6 +4,7 @@ import type { CouponAssociation } from '../../../domain/invoicing/coupon-associa
 import { subscriptionsOwning } from '../../../domain/metering/attribution.ts';
 import { versionToShow } from '../../../domain/metering/version-for-period.ts';
 import { NO_COMMITMENT } from '../../../domain/pricing/commitment.ts';
+import { subscriptionCommitmentTerms } from '../../../domain/pricing/subscription-commitment.ts';
 import type { PriceTerms } from '../../../domain/pricing/price.ts';
 import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
 import { periodsWithin } from '../../../domain/subscription/schedule.ts';
@@ -65,6 +66,8 @@ export interface AnalyticsSubject {
   /** Usage of earlier periods that counts against commitments of the subscription's lines. */
   readonly committedUsage: readonly CommittedUsage[];
   readonly timezone: string;
+  /** False for a line that was not asked for: it only shares the commitment of its subscription with the others. */
+  readonly isShown: boolean;
 }
 
 /**
@@ -117,6 +120,7 @@ export async function bareMeters(
       pauses: [],
       committedUsage: [],
       timezone,
+      isShown: true,
     };
   });
 }
@@ -134,8 +138,8 @@ export interface UsageLinesOptions {
 /**
  * The usage lines of the subscriptions in the range, each with the queries of its invoices: one billing
  * period after the other, cut to the range (billing 3.3). Time before a line's start, after its end
- * and in a trial is not charged, so it does not belong to the line. `meterIds` limits the lines returned, not
- * the lines that compete for events or an allowance.
+ * and in a trial is not charged, so it does not belong to the line. `meterIds` limits the lines that are shown, not
+ * those that compete for events, an allowance or the commitment of the subscription.
  */
 export async function usageLines(
   deps: Pick<ApiDeps, 'pool'>,
@@ -145,7 +149,9 @@ export async function usageLines(
   meterIds: readonly string[] | null,
   { which = 'all', terms = 'whole' }: UsageLinesOptions = {},
 ): Promise<AnalyticsSubject[]> {
-  const subscriptions = subscriptionsOwning(named, range);
+  const owning = subscriptionsOwning(named, range);
+  const subscriptions =
+    terms === 'whole' ? owning : owning.map((each) => ({ ...each, commitment_amount: null }));
   if (subscriptions.length === 0) return [];
   const sources = await readBillingSources(deps.pool, scope, subscriptions, null);
   const charged = terms === 'whole' ? sources : withoutCommitments(sources);
@@ -180,11 +186,14 @@ export async function usageLines(
             pauses: sources.pauses.get(subscription.id) ?? [],
             committedUsage: sources.committedUsage.get(subscription.id) ?? [],
             timezone: subscription.customer_timezone,
+            isShown: meterIds === null || meterIds.includes(meter.id),
           },
         ];
       });
     })
-    .filter(({ meter }) => meterIds === null || meterIds.includes(meter.id));
+    .filter(
+      ({ isShown, subscription }) => isShown || subscriptionCommitmentTerms(subscription!) !== null,
+    );
 }
 
 const withoutCommitments = (sources: BillingSources): BillingSources => ({

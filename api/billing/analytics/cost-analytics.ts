@@ -207,6 +207,7 @@ async function pricedMeters(
       committedUsage: [],
       pauses: [],
       timezone,
+      isShown: true,
     };
     return [{ price, subject }];
   });

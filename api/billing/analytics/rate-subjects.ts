@@ -18,39 +18,36 @@ type Rows = ReadonlyMap<string, readonly UsageRow[]>;
 /**
  * The rows that invoices would have for the subjects' charges, by subject: the same functions, over answers
  * that were read together. Lines of a subscription are rated together, one billing period after the other:
- * lines of one meter share its allowance (billing 4.6), and rows of one invoice share its coupons
- * (7.3).
+ * lines of one meter share its allowance (billing 4.6), all lines the commitment of the subscription (6.3), and rows of
+ * one invoice its coupons (7.3). The true-up of the subscription is of no subject.
  */
 export function rateSubjects(
   subjects: readonly AnalyticsSubject[],
   rows: Rows,
 ): ReadonlyMap<AnalyticsSubject, readonly DiscountedCharge[]> {
   const subjectOf = new Map(sold(subjects).map((subject) => [subject.line!.id, subject]));
-  const rated = ratedPeriods(subjects, rows).flatMap(({ subscription, charges, coupons }) =>
-    discounted(subscription, charges, coupons),
+  const rated = committedPeriods(subjects, rows).flatMap(({ subscription, charges, coupons }) =>
+    discounted(subscription, charges, coupons).filter(isOfLine),
   );
   return groupBy(rated, ({ line }) => subjectOf.get(line.id)!);
 }
 
+const isOfLine = (
+  charge: InvoiceCharge & { readonly discount: Decimal },
+): charge is DiscountedCharge => charge.line !== null;
+
 /**
- * What the subscriptions of the subjects cost, in their currency, not rounded: the rows of `rateSubjects`, less their
- * discounts, under the commitment of the subscription (billing 6.3). `subjects` has all usage lines of each.
+ * What the subscriptions of the subjects cost, in their currency, not rounded: the rows of `rateSubjects` and the
+ * true-up of the subscription, less their discounts. `subjects` has all usage lines of each.
  */
 export function costOfSubscriptions(
   subjects: readonly AnalyticsSubject[],
   rows: Rows,
 ): ReadonlyMap<SubscriptionRow, Decimal> {
-  const periods = ratedPeriods(subjects, rows).map(({ period, charges, coupons, ...rated }) => {
-    const covers = { closing: period, opening: null };
-    const committed = commitCharges({ ...rated, covers }, charges, rated.earlier, rated);
-    // The commitment shares rounded money among its rows; the other rows are not rounded yet.
-    const own = new Set<InvoiceCharge>(charges);
-    const shared = committed.charges.map((charge) =>
-      own.has(charge) ? charge : withCost(charge, charge.rated.amount),
-    );
-    const costs = discounted(rated.subscription, shared, coupons);
+  const periods = committedPeriods(subjects, rows).map(({ subscription, charges, coupons }) => {
+    const costs = discounted(subscription, charges, coupons);
     const cost = sum(costs.map(({ rated: row, discount }) => row.unrounded.minus(discount)));
-    return { ...rated, cost };
+    return { subscription, cost };
   });
   const bySubscription = groupBy(periods, ({ subscription }) => subscription);
   return new Map(
@@ -58,7 +55,20 @@ export function costOfSubscriptions(
   );
 }
 
-const withCost = (charge: InvoiceCharge, unrounded: Decimal): InvoiceCharge => ({
+/** The rated rows of each billing period under the commitment of the subscription. */
+const committedPeriods = (subjects: readonly AnalyticsSubject[], rows: Rows) =>
+  ratedPeriods(subjects, rows).map(({ period, charges, coupons, ...rated }) => {
+    const covers = { closing: period, opening: null };
+    const committed = commitCharges({ ...rated, covers }, charges, rated.earlier, rated);
+    // The commitment shares rounded money among its rows; the other rows are not rounded yet.
+    const own = new Set<InvoiceCharge>(charges);
+    const shared = committed.charges.map((charge) =>
+      own.has(charge) ? charge : withCost(charge, charge.rated.amount),
+    );
+    return { subscription: rated.subscription, coupons, charges: shared };
+  });
+
+const withCost = <Charge extends InvoiceCharge>(charge: Charge, unrounded: Decimal): Charge => ({
   ...charge,
   rated: { ...charge.rated, unrounded },
 });

@@ -89,7 +89,7 @@ export async function usageAnalytics(
       commitment_info: isPart ? null : commitmentOf(rated.get(subject) ?? []),
     }),
   );
-  const currency = subjects.find(({ line }) => line !== null)?.line?.currency ?? '';
+  const currency = subjects.find(({ line, isShown }) => line && isShown)?.line?.currency ?? '';
   const cost = addCosts(
     found.flatMap(({ figures, subject }) =>
       subject.line?.currency === currency ? figures.cost : [],

@@ -234,6 +234,40 @@ describe('commitments of line items', () => {
     expect(whole.map((line: any) => line.subtotal)).toEqual(['100']);
   });
 
+  test('analytics: lines share the commitment of their subscription; groups and filters do not', async () => {
+    const catalog = await sold();
+    const subscription = await subscribe(catalog, { commitment_amount: 100, overage_factor: 2 });
+    await use(catalog, subscription.external_id, [
+      ['06-10', 0, 60, { region: 'eu' }],
+      ['06-12', 1, 20, { region: 'us' }],
+    ]);
+    const ask = async (more: object) => {
+      const { period_start: start_time, period_end: end_time } = MONTHS(1);
+      const { external_id: external_customer_id } = subscription;
+      const asked = { external_customer_id, start_time, end_time, ...more };
+      return await world.api.postOk('/v1/events/analytics', asked);
+    };
+    const costs = (body: any) => body.items.map((item: any) => item.subtotal).sort();
+    // 120.00 and 60.00: 100.00 is committed, and 80.00 is doubled.
+    const invoice = await preview(subscription);
+    const billed = [catalog.x, catalog.y].map((price) =>
+      sum(rowsOf(invoice, price).map(({ amount }: any) => new Decimal(amount))).toFixed(),
+    );
+    expect(billed).toEqual(['173.34', '86.66']);
+    const all = await ask({ window_size: 'DAY' });
+    expect(costs(all)).toEqual(billed);
+    expect(all.total_cost).toBe('260');
+    expect(all.items.map(({ points }: any) => points[0].cost).sort()).toEqual(billed);
+    const { body: feature } = await world.api.post('/v1/features', {
+      ...{ name: 'Other', type: 'metered', lookup_key: `other_${(count += 1)}` },
+      meter_id: catalog.meters[1]!.id,
+    });
+    const one = await ask({ feature_ids: [feature.id] });
+    expect([costs(one), one.total_cost, one.items[0].event_count]).toEqual([['86.66'], '86.66', 1]);
+    expect(costs(await ask({ group_by: ['properties.region'] }))).toEqual(['120', '60']);
+    expect(costs(await ask({ property_filters: { region: ['us'] } }))).toEqual(['60']);
+  });
+
   test('analytics: groups of a line with an allowance and a commitment of each day', async () => {
     const catalog = await sold();
     const { body: feature } = await world.api.post('/v1/features', {

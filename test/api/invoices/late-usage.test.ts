@@ -267,6 +267,34 @@ describe('late usage of final invoices (billing 17.6)', () => {
     expect((await report(draft.id)).items).toEqual([]);
   });
 
+  test('pages: the total counts the compared invoices of the filters, and each late one is on one page', async () => {
+    const bills = [await billed('10'), await billed('20'), await billed('30'), await billed('40')];
+    for (const { use } of [bills[0]!, bills[3]!]) await use('5');
+    const invoice_ids = bills.map(({ invoice }) => invoice.id);
+    const search = async (more: object) =>
+      (await world.api.post('/v1/invoices/late-usage/search', { invoice_ids, ...more })).body;
+    const idsOf = ({ items }: any) => items.map(({ invoice_id }: any) => invoice_id);
+    const late = [bills[3]!.invoice.id, bills[0]!.invoice.id];
+    expect(idsOf(await search({}))).toEqual(late);
+    const pages: any[] = [];
+    for (let offset = 0; offset < 6; offset += 1) pages.push(await search({ limit: 1, offset }));
+    expect(pages.map(({ pagination }) => pagination.total)).toEqual([4, 4, 4, 4, 4, 4]);
+    expect(pages.flatMap(idsOf)).toEqual(late);
+    const { customer_id, subscription_id } = bills[0]!.invoice;
+    const found = async (more: object) => {
+      const page = await search(more);
+      return [page.pagination.total, idsOf(page)];
+    };
+    expect(await found({ customer_id })).toEqual([1, [late[1]]]);
+    expect(await found({ subscription_id, limit: 1, offset: 1 })).toEqual([1, []]);
+    expect(await found({ period_start_gte: day('03-01'), period_end_lte: day('04-01') })).toEqual([
+      ...[4, late],
+    ]);
+    expect(await found({ period_start_gte: day('03-02') })).toEqual([0, []]);
+    expect(await found({ period_end_lte: day('03-31') })).toEqual([0, []]);
+    expect(await found({ start_time: day('04-02') })).toEqual([0, []]);
+  });
+
   test('403: a credit note needs the permission of credit notes too', async () => {
     const { invoice, use } = await billed();
     await use('-10');

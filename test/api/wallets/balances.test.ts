@@ -124,6 +124,18 @@ describe('the forecast', () => {
     expect(Math.abs(Date.parse(forecast.empty_at) - expected)).toBeLessThan(1_000);
   });
 
+  test('counts usage beyond the commitment of the subscription at its price (billing 6.3)', async () => {
+    const customer = await customerUsing('30', { commitment_amount: 10, overage_factor: 2 });
+    const wallet = await ok('/wallets', { customer_id: customer.id, currency: 'usd' });
+    await topUp(wallet, '60');
+    const { at, usage, daily_usage } = await get(`/wallets/${wallet.id}/forecast`);
+    expect(usage.filter(({ amount }: { amount: string }) => amount !== '0')).toEqual([
+      { day: '2026-11-10T00:00:00.000Z', amount: '50' },
+    ]);
+    const days = (Date.parse(at) - Date.parse('2026-11-10T00:00:00.000Z')) / DAY_MS;
+    expect(daily_usage).toBe((50 / days).toFixed(2).replace(/\.?0+$/, ''));
+  });
+
   test.each([
     ['without usage', {}],
     ['of a wallet that pays fixed fees only', { config: { allowed_price_types: ['FIXED'] } }],

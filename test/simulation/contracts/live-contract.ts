@@ -81,8 +81,8 @@ export async function liveContract(
     });
   }
   await compareInvoices(world, contract, account, subscription, bills, note);
-  // Usage that comes after an invoice is in analytics only, and the commitment of the subscription on the invoice only.
-  if (!uses.some(({ late }) => late === 'final') && contract.commitment === null)
+  // Usage that comes after an invoice is in analytics only.
+  if (!uses.some(({ late }) => late === 'final'))
     await compareAnalytics(world, contract, customer, subscription, note);
   // Credits that have expired are not told apart here.
   if (contract.grants.length === 0) {
