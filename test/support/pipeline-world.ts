@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { createEventEraser } from '../../clickhouse/writing/event-eraser.ts';
 import type { FillEnvironment } from '../../api/deps.ts';
 import { readMostParts } from '../../clickhouse/reading/most-parts.ts';
-import { createEventReader } from '../../clickhouse/reading/event-reader.ts';
+import { createEventReader, type EventReader } from '../../clickhouse/reading/event-reader.ts';
 import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import { createUsageReader } from '../../clickhouse/reading/usage-reader.ts';
 import { canonicalUsage, type LoggedEvent } from '../../domain/metering/canonical-usage.ts';
@@ -39,6 +39,7 @@ export interface PipelineWorld {
   readonly edge: FastifyInstance;
   readonly catalog: TestCatalog;
   readonly usageReader: UsageReader;
+  readonly eventReader: EventReader;
   readonly eventLog: EventLog;
   /** As a client does; a refusal fails the test. */
   send(events: readonly object[]): Promise<void>;
@@ -120,6 +121,7 @@ export async function startPipeline({
     edge,
     catalog: catalogOf(api),
     usageReader,
+    eventReader,
     eventLog,
     async send(events) {
       const response = await edge.inject({

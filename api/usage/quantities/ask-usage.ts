@@ -35,6 +35,8 @@ export const usageStillCounted = (): BillingError =>
 
 /** Expressions are evaluated here, event by event: a query with more events is too large. */
 const EVENTS_MAX = 200_000;
+/** Queries that read events, in one call: they run one after the other. */
+const EVENT_QUERIES_MAX = 200;
 
 /**
  * Rows of each query by its key. Usage keeps the properties that prices and meters name; queries about others
@@ -51,7 +53,7 @@ export async function askUsage(
   // Each query takes its own turn: one that held a turn and waited for another could deadlock.
   const inTurn = (queries: readonly UsageQuery[]) =>
     deps.eventReader.inTurn(tenant_id, () => deps.usageReader.read(queries));
-  const { answers } = await answersOf(deps, asks, inTurn);
+  const { answers } = await answersOf(deps, asks, inTurn, refuseManyEventQueries);
   const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
   for (const { query } of asks) refuseTooManyGroups(query.group_by, rows.get(query.key)!);
   return rows;
@@ -68,18 +70,57 @@ async function answersOf(
   deps: UsageDeps,
   asks: readonly UsageAsk[],
   read: (queries: readonly UsageQuery[]) => Promise<UsageAnswers>,
+  refuse: (raw: readonly UsageAsk[]) => void = () => {},
 ): Promise<UsageAnswers> {
   for (const { version } of asks) refuseSetAside(version);
-  const { watermarks, answers: kept } = await read(asks.filter(keepsAll).map(({ query }) => query));
-  const answers = new Map(kept);
   const raw = asks.filter((ask) => !keepsAll(ask));
-  const ended = await endsOf(deps, raw);
-  for (const ask of raw) {
+  const shown = asks.filter(keepsAll).map(({ query }) => query);
+  const wholes = raw.filter(({ version }) => isWhole(version)).map(wholeOf);
+  const { watermarks, answers: kept } = await read([...shown, ...wholes]);
+  const answers = new Map(shown.map(({ key }) => [key, kept.get(key)!]));
+  const isUsed = ({ query, version }: UsageAsk) =>
+    !isWhole(version) || kept.get(wholeKey(query))!.rows.some((row) => row.event_count > 0);
+  for (const { query } of raw.filter((ask) => !isUsed(ask)))
+    answers.set(query.key, aggregate(query, []));
+  const used = raw.filter(isUsed);
+  refuse(used);
+  const ended = await endsOf(deps, used);
+  for (const ask of used) {
     const { key } = ask.query;
     const rows = await rowsOfEvents(deps, ask, ended.get(ask.version.id) ?? {});
     answers.set(key, { key, rows });
   }
   return { watermarks, answers };
+}
+
+const wholeKey = ({ key }: UsageQuery): string => `whole of ${key}`;
+
+/**
+ * The query without what the usage does not keep: where it has no events, the query has none, and nothing else has to
+ * be read for it.
+ */
+function wholeOf({ query, version }: UsageAsk): UsageQuery {
+  const filters = Object.entries(query.filter_values);
+  return {
+    ...query,
+    key: wholeKey(query),
+    aggregation: 'COUNT',
+    multiplier: null,
+    filter_values: Object.fromEntries(filters.filter(([name]) => keeps(version, name))),
+    excluded_filter_values: [],
+    excluded_during: [],
+    group_by: [],
+    window: null,
+    by_time: false,
+  };
+}
+
+/** 400 if one call would read the events of too many queries (tenancy S13). */
+function refuseManyEventQueries(raw: readonly UsageAsk[]): void {
+  if (raw.filter(({ version }) => isWhole(version)).length > EVENT_QUERIES_MAX)
+    throw usageQuestionTooLarge(
+      `A query by a property that no price or meter names may read the events of at most ${EVENT_QUERIES_MAX} lines. Query one customer.`,
+    );
 }
 
 /** 400 if a query has more than 10,000 groups (tenancy S13). */
@@ -105,9 +146,11 @@ function namesOf({
 
 const isWhole = ({ backfill_state }: UsageAsk['version']): boolean => backfill_state === 'complete';
 
+const keeps = ({ dimensions }: MeterVersion, name: string): boolean =>
+  name === 'source' || dimensions.includes(name);
+
 const keepsAll = ({ query, version }: UsageAsk): boolean =>
-  isWhole(version) &&
-  namesOf(query).every((name) => name === 'source' || version.dimensions.includes(name));
+  isWhole(version) && namesOf(query).every((name) => keeps(version, name));
 
 /** 503 if the events exceed the limits of one query while the version's usage is not complete yet. */
 async function rowsOfEvents(
