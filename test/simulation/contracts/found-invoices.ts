@@ -10,8 +10,12 @@ export function billed(invoices: readonly any[], bill: Bill, earlier: readonly B
   const ofReason = invoices
     .filter(({ billing_reason }) => billing_reason === bill.reason)
     .sort((left, right) => (left.created_at < right.created_at ? -1 : 1));
-  if (bill.reason !== 'SUBSCRIPTION_CYCLE')
-    return ofReason[earlier.filter(({ reason }) => reason === bill.reason).length] ?? null;
+  if (bill.reason !== 'SUBSCRIPTION_CYCLE') {
+    // A change that charges nothing makes no invoice.
+    const isMade = ({ reason, rows }: Bill) => reason !== 'SUBSCRIPTION_UPDATE' || rows.length > 0;
+    const before = earlier.filter((one) => one.reason === bill.reason && isMade(one));
+    return isMade(bill) ? (ofReason[before.length] ?? null) : null;
+  }
   return ofReason.find(({ period_start }) => period_start === iso(bill.period.start)) ?? null;
 }
 

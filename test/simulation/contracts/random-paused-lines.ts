@@ -87,8 +87,9 @@ function withPlannedEnd(random: Random, edited: Contract, pause: Pause): Contrac
     ? within(random, Math.max(asked, pause.start), last)
     : within(random, pause.end, pause.end + 2 * (period.end - period.start));
   const at = isOfPeriod ? ofPeriod : dated;
-  if (at <= asked || at === pause.end || (contract.end !== null && at >= contract.end))
-    return edited;
+  // The account tells of its periods only.
+  const end = Math.min(periods.at(-1)!.end, contract.end ?? Infinity);
+  if (at <= asked || at === pause.end || at >= end) return edited;
   return {
     ...contract,
     pauses:
