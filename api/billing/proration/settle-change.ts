@@ -115,7 +115,7 @@ function settledRows(
   if (action === 'invoice') {
     return { ...change, rows, invoice: invoiceOf(context, shown.lines), credit: ZERO };
   }
-  const credit = creditOf(context, rated, nets, charges);
+  const credit = action === 'none' ? ZERO : creditOf(context, rated, nets, charges);
   return { ...change, rows, invoice: null, credit };
 }
 
