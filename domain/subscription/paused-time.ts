@@ -1,4 +1,10 @@
-import { idleIn, outsidePauses, pausedCells, type PausedTime } from '../time/paused-cells.ts';
+import {
+  idleIn,
+  outsidePauses,
+  pauseAtEnd,
+  pausedCells,
+  type PausedTime,
+} from '../time/paused-cells.ts';
 import type { ChargeCell } from '../pricing/proration.ts';
 import type { BillingSchedule } from '../time/billing-periods.ts';
 import type { chargeCells } from '../time/charge-cells.ts';
@@ -49,10 +55,6 @@ export function chargesAroundPauses<Line extends ChargedLine>(
     return [{ ...served, cell: { ...served.cell, unpaused_service: cell.service } }];
   });
 }
-
-/** The pause that has begun in a period and lasts at its end; null without one. */
-const pauseAtEnd = ({ end: until }: Period, pauses: readonly PausedTime[]): PausedTime | null =>
-  pauses.find(({ start, end }) => start < until && (end === null || end > until)) ?? null;
 
 /** The part of a cell before an instant; null if it begins later. */
 function before(cell: ChargeCell, until: Instant): ChargeCell | null {

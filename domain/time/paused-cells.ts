@@ -36,6 +36,13 @@ export const pausesWithin = (period: Period, pauses: readonly PausedTime[]): Per
       : [],
   );
 
+/** The pause that has begun in a period and lasts at its end; null without one. */
+export const pauseAtEnd = (
+  { end: until }: Period,
+  pauses: readonly PausedTime[],
+): PausedTime | null =>
+  pauses.find(({ start, end }) => start < until && (end === null || end > until)) ?? null;
+
 /** The times in which all of several subscriptions were paused, from the pauses of each in order of time. */
 export function commonPauses(
   pausesOfEach: readonly (readonly PausedTime[])[],

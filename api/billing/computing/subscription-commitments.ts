@@ -12,9 +12,10 @@ import {
 import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { byText } from '../../../domain/text-order.ts';
-import type { Period } from '../../../domain/time/instant.ts';
+import { earlierOf, type Period } from '../../../domain/time/instant.ts';
 import {
   idleIn,
+  pauseAtEnd,
   pausedCells,
   type IdleTime,
   type PausedTime,
@@ -164,21 +165,24 @@ export const subscriptionLedger = (earlier: readonly CommittedUsage[]): TermLedg
     .filter(({ commitment }) => commitment === OF_SUBSCRIPTION)
     .map(({ period_start, base_usage }) => ({ period_start, base_usage: decimal(base_usage) }));
 
-/** The part of the billing period that a stub covers; null for a whole period. */
+/**
+ * The part of the billing period that a stub covers, without its pauses; null for a whole period. A pause in which the
+ * subscription ends adds nothing (billing 12.8).
+ */
 function stubShare(
   subscription: InvoiceTarget['subscription'],
   period: Period,
   pauses: readonly PausedTime[],
 ): TimeShare | null {
   const schedule = paidSchedule(subscription, period.start);
-  const cells = pausedCells(schedule, subscription, period, pauses);
+  const isCalendar = schedule.billing_cycle === 'calendar';
+  const end = isCalendar ? null : (pauseAtEnd(period, pauses)?.start ?? null);
+  const counted = { start: period.start, end: earlierOf(period.end, end) };
+  const cells = pausedCells(schedule, subscription, counted, pauses);
   const [only] = cells;
   if (only === undefined || cells.length > 1) return null;
   const { cell, reference } = only;
-  const idle =
-    schedule.billing_cycle === 'calendar'
-      ? idleOnCalendar(cell, pauses)
-      : idleIn(schedule, reference, pauses);
+  const idle = isCalendar ? idleOnCalendar(cell, pauses) : idleIn(schedule, reference, pauses);
   const share = sliceShare(cell, { reference, ...(idle === undefined ? {} : { idle }) });
   return isWhole(share) ? null : share;
 }

@@ -617,6 +617,26 @@ describe('the end of a subscription', () => {
     },
   );
 
+  test.each([
+    ['create_prorations', '10'],
+    ['none', '31'],
+  ])(
+    'a commitment of a period that ends in a pause is for the time before it, with %s',
+    async (proration_behavior, committed) => {
+      const { subscription } = await sold({
+        ...{ proration_behavior, commitment_amount: '31', enable_true_up: true },
+      });
+      await at('2026-01-05');
+      const cancel_at = day('2026-02-05');
+      await post(subscription, 'cancel', { cancellation_type: 'scheduled_date', cancel_at });
+      await at('2026-01-11');
+      await post(subscription, 'pause');
+      await at('2026-02-05');
+      const [, final] = await invoicesOf(subscription);
+      expect(final.at(-1)).toMatch(new RegExp(` ${committed} 01-01..`, 'u'));
+    },
+  );
+
   test('a cancellation while paused ends the pause; its usage stays free', async () => {
     const { subscription, use } = await sold();
     await use('2026-01-12', '100');

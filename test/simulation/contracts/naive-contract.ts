@@ -276,14 +276,20 @@ export class Account {
     if (at <= this.#lines.life.start || !invoiced) return earlier;
     // In a pause from the end of a period nothing is left to bill.
     if (this.#lines.findPeriodAt(at - 1) === undefined) return earlier;
-    // One that comes in a pause ends both, and makes its own invoice (billing 12.8, 13).
-    const isInPause = this.#sold.pauses.some(({ isLast }) => isLast);
-    const isWithin = isInPause || this.#lines.periodAt(at - 1).end > at;
+    // One that comes in a pause ends both. At the end of the period as it was before the pause, the period is whole.
+    const isWithin = this.#paid().#lines.periodAt(at - 1).end > at;
     const prorated = isWithin ? (cancelled.prorated ?? this.#sold.prorated) : this.#sold.prorated;
     const ended = new Account({ ...this.#sold, end: at, prorated, cancelled: null }, this.#uses);
     const drafted = Math.max(at, cancelled.asked);
     const reason = isWithin ? 'PRORATION' : 'SUBSCRIPTION_CYCLE';
     return [...earlier, ended.#closing(ended.#lines.periodAt(at - 1), reason, drafted, [])];
+  }
+
+  /** The account without the pause in which the contract ends: what is not resumed moves nothing. */
+  #paid(): Account {
+    const pauses = this.#sold.pauses.filter(({ isLast }) => !isLast);
+    const isAll = pauses.length === this.#sold.pauses.length;
+    return isAll ? this : new Account({ ...this.#sold, pauses }, this.#uses, this.#planned);
   }
 
   /** What a cancellation within a period gives back. */
@@ -297,7 +303,7 @@ export class Account {
     const from = pause?.start ?? at;
     const unused = { start: from, end: Infinity };
     const fees = this.#lines.contract.fees.filter(({ during }) => isAt(during, from));
-    return this.#fees.returned(fees, unused, Math.max(at, asked), prorated, bills);
+    return this.#paid().#fees.returned(fees, unused, Math.max(at, asked), prorated, bills);
   }
 
   /**

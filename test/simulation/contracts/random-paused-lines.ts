@@ -33,8 +33,11 @@ export function withPausedEnd(random: Random, plain: Contract): Contract {
   }));
   const contract = withEndOfPauses(random, { ...paused, pauses });
   const { cancelled, commitment } = contract;
-  // What a planned end makes of a term with pauses is not told here.
-  const isTold = commitment === null || cancelled === null || cancelled.type === 'immediate';
+  // What a planned end makes of a term with pauses is not told here, nor what an end in a period of several months.
+  const isTold =
+    commitment === null ||
+    cancelled === null ||
+    (cancelled.type === 'immediate' && contract.unit === 'MONTHLY' && contract.count === 1);
   return isTold ? contract : { ...contract, commitment: { ...commitment, duration: null } };
 }
 

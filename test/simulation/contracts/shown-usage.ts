@@ -74,6 +74,8 @@ export async function compareBalance(
   const rows = (invoice.line_items as any[]).filter(
     ({ price_type, kind }) => price_type === 'USAGE' || kind === 'true_up',
   );
+  // The unused commitment of a subscription that sells no usage is on its invoice only.
+  if (rows.every(({ price_type }) => price_type !== 'USAGE')) return;
   const total = sum(rows.map(({ amount }) => new Decimal(amount)));
   if (isFar(total, claim, rows.length + 1, contract))
     note(
