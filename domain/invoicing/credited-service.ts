@@ -22,6 +22,8 @@ export interface CreditedService {
   readonly left: Decimal;
   /** The exclusive tax on the charges less what changes have returned. */
   readonly tax_left: Decimal;
+  /** What notes have credited. */
+  readonly noted: Decimal;
   /** What notes have credited beyond the services of their own rows: it is credited of what replaced them. */
   readonly beyond: Decimal;
 }
@@ -57,6 +59,7 @@ function creditedOf(group: readonly Service[]): CreditedService | null {
     key: `${group[0]!.line_item_id} ${group[0]!.start}`,
     left: Decimal.max(sum(rows.map(amountOf)), ZERO),
     tax_left: Decimal.max(tax, ZERO),
+    noted: sum(rows.filter(isNote).map(amountOf)).neg(),
     beyond: sum(group.map((service) => notedBeyond(service.rows))),
   };
 }

@@ -17,6 +17,8 @@ export interface VoidableInvoice {
   readonly refunds_in_flight: string;
   /** A replacement keeps the payments: nothing is refunded and charged again (money 9.15). */
   readonly recalculated_invoice_id: string | null;
+  /** What changes of the subscription have credited of its rows, with the tax on it; absent: nothing. */
+  readonly credited_by_changes?: string;
 }
 
 export interface VoidDecision {
@@ -31,7 +33,8 @@ export interface VoidDecision {
 
 /**
  * Effect of voiding an invoice on its payments (money 9.10 to 9.15). `amount` null refunds
- * everything that was paid and not yet refunded; a larger amount is refused. Prepaid credits are not
+ * everything that was paid and not yet refunded, less what changes have credited: that has returned already. An amount
+ * above what was paid and not yet refunded is refused. Prepaid credits are not
  * included: they return to their own blocks (`reverseDebit`). A payment being processed causes 409, because
  * its outcome is unknown.
  */
@@ -56,10 +59,14 @@ export function voidInvoice(invoice: VoidableInvoice, amount: Decimal | null = n
       throw invalidField('amount', 'exceeds the amount that can be refunded');
     }
   }
-  const back = amount ?? returnable;
+  const credited = decimal(invoice.credited_by_changes ?? '0');
   return invoice.recalculated_invoice_id === null
-    ? { invoice_status: status, refund: back, carried: ZERO }
-    : { invoice_status: status, refund: ZERO, carried: back };
+    ? {
+        invoice_status: status,
+        refund: amount ?? Decimal.max(returnable.minus(credited), ZERO),
+        carried: ZERO,
+      }
+    : { invoice_status: status, refund: ZERO, carried: amount ?? returnable };
 }
 
 function assertVoidable(status: PaymentStatus): void {

@@ -30,7 +30,7 @@ import {
 import { paymentsOfInvoice } from '../records/payment-repository.ts';
 import { refundsOfInvoice } from '../records/refund-repository.ts';
 import { returnMoney } from '../refunds/return-money.ts';
-import { creditableRows } from './creditable-rows.ts';
+import { creditableRows } from '../computing/creditable-rows.ts';
 import { creditNoteEvent } from './credit-note-notification.ts';
 
 /** The changed credit note and the refunds that it caused. */

@@ -11,6 +11,7 @@ import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { creditedByChanges } from '../computing/creditable-rows.ts';
 import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { getSubscription, lockSubscription } from '../records/subscription-repository.ts';
@@ -108,7 +109,11 @@ export async function voidLocked(
   await assertLateUsageNotCharged(tx, scope, invoice.id);
   const refunds = await refundsOfInvoice(tx, scope, invoice.id);
   const decision = decideVoid(
-    { ...invoice, refunds_in_flight: decimalText(refundsInFlight(refunds)) },
+    {
+      ...invoice,
+      refunds_in_flight: decimalText(refundsInFlight(refunds)),
+      credited_by_changes: decimalText(await creditedByChanges(tx, scope, invoice)),
+    },
     body.amount == null ? null : decimal(body.amount),
   );
   const at = isoTime(deps.clock.now());

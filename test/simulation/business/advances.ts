@@ -70,6 +70,21 @@ export class Advances {
     );
   }
 
+  /** What changes have credited of the fees of the invoice, without taxes; a void leaves it out (money 9.12). */
+  credited(invoice: Invoice): number {
+    const own = this.#rows.filter((row) => row.invoice === invoice);
+    let credited = 0;
+    for (const link of new Set(own.map((row) => row.link))) {
+      const rows = this.#rows.filter((row) => row.link === link && row.invoice?.isVoid !== true);
+      if (!rows.some(({ amount }) => amount < 0)) continue;
+      const sum = (of: readonly Advance[]) => of.reduce((total, { amount }) => total + amount, 0);
+      const noted = rows.reduce((total, row) => total + row.noted, 0);
+      const left = Math.max(sum(rows) - noted, 0);
+      credited += Math.max(sum(own.filter((row) => row.link === link)) - noted - left, 0);
+    }
+    return credited;
+  }
+
   /** A change of the terms at a time: the slices of the rest of the period, the credit at most what was billed. */
   settle(subscription: Subscription, next: Terms, at: string, taxes: readonly TaxTerms[]): Settled {
     const period = periodStart(subscription, at);

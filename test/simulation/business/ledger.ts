@@ -302,12 +302,13 @@ export class Ledger {
   }
 
   /** A voided invoice: credits that it sold are taken out, money and credits that paid it go back. */
-  void(invoice: Invoice, isToSource: boolean, at: string): void {
+  /** `credited` has returned already (money 9.12). */
+  void(invoice: Invoice, isToSource: boolean, at: string, credited: number): void {
     const { purchase } = invoice;
     invoice.isVoid = true;
     if (purchase?.state === 'done' && !purchase.book.recall(invoice.id, purchase.credits))
       throw new Error(`the purchase of ${invoice.id} was voided though its credits are spent`);
-    const back = this.paid(invoice) - this.refunded(invoice);
+    const back = this.paid(invoice) - this.refunded(invoice) - credited;
     if (back > 0) this.returnMoney(invoice, back, isToSource);
     bookOf(invoice).giveBack(invoice.taken, at);
   }

@@ -37,6 +37,30 @@ export async function creditableRows(
   };
 }
 
+/**
+ * What changes of subscriptions have credited of the rows of an invoice, with the tax on it; credit notes do not count.
+ */
+export async function creditedByChanges(
+  tx: Transaction,
+  scope: Scope,
+  invoice: InvoiceRecord,
+): Promise<Decimal> {
+  const lines = await linesOfInvoices(tx, scope, [invoice.id]);
+  const services = await servicesOf(tx, scope, lines);
+  const byService = groupBy(
+    lines.filter(({ id }) => services.has(id)),
+    ({ id }) => services.get(id)!.key,
+  );
+  const credited = [...byService.values()].map((own) => {
+    const { left, noted } = services.get(own[0]!.id)!;
+    return Decimal.max(sum(own.map(netAmount)).minus(noted).minus(left), ZERO);
+  });
+  if (credited.length === 0) return ZERO;
+  const { tax_left } = await creditableRows(tx, scope, invoice);
+  const tax = decimal(invoice.tax_summary?.exclusive_tax ?? '0').minus(tax_left!);
+  return roundToCurrency(sum([...credited, tax]), invoice.currency);
+}
+
 /** The services of which changes have credited a part, by the rows that charge them, in the currency of the invoice. */
 async function servicesOf(tx: Transaction, scope: Scope, lines: readonly InvoiceLineRecord[]) {
   const fees = lines.filter(({ price_type }) => price_type === 'FIXED');
@@ -56,6 +80,7 @@ async function servicesOf(tx: Transaction, scope: Scope, lines: readonly Invoice
         key: service.key,
         left: service.left.times(factor),
         tax_left: service.tax_left.times(factor),
+        noted: service.noted.times(factor),
       });
     }
   }
