@@ -167,8 +167,8 @@ export const Setting = z
     key: z.string(),
     value: z.record(z.string(), z.unknown()),
     tenant_id: z.string(),
-    /** Null for a tenant setting. */
-    environment_id: z.string().nullable(),
+    /** Empty for a tenant setting. */
+    environment_id: z.string(),
     status: z.string(),
     created_at: instant.nullable(),
     updated_at: instant.nullable(),
