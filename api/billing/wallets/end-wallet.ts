@@ -60,7 +60,7 @@ export async function convertWallet(
   walletId: string,
 ): Promise<{ original: WalletRow; opened: WalletRow }> {
   const ledger = await openLedger(tx, deps, caller.scope, walletId);
-  const { wallet: old, blocks, at } = ledger;
+  const { wallet: old, blocks } = ledger;
   // Checked before the new wallet is inserted; the ids of the copies are of no use otherwise.
   const conversion = (id: string) =>
     convertToPostpaid(old, blocks, { wallet: id, nextRow: () => deps.ids.next('wtxn') });
@@ -78,7 +78,8 @@ export async function convertWallet(
     metadata: old.metadata,
   });
   const { closed, opened } = conversion(empty.id);
-  const start = { wallet: empty, blocks: [], at };
+  // The new wallet is made after the ledger of the old one was read: its rows are not older than it is.
+  const start = { wallet: empty, blocks: [], at: empty.created_at };
   const filled = ledgerAfter(start, opened, caller.user_id).wallet;
   await announceWallet(tx, caller, filled);
   const original = await writeDecision(tx, caller, ledger, closed, terminationCause);
