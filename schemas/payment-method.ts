@@ -46,5 +46,5 @@ export const PaymentMethodParams = z.object({ id, payment_method_id: id });
 
 export const PaymentMethodSearch = searchSchemas({
   fields: { created_at: 'time', updated_at: 'time' },
-  filters: (kind) => ({ payment_gateway: kind.text() }),
+  filters: (kind) => ({ payment_gateway: kind.oneOf(PAYMENT_GATEWAYS) }),
 });

@@ -185,7 +185,7 @@ export const PaymentSearch = searchSchemas({
     customer_id: kind.text(),
     payment_method_type: kind.oneOf(PAYMENT_METHOD_TYPES),
     payment_status: kind.oneOf(PAYMENT_STATUSES),
-    payment_gateway: kind.text(),
+    payment_gateway: kind.oneOf(PAYMENT_GATEWAYS),
     gateway_payment_id: kind.text(),
     gateway_tracking_id: kind.text(),
     currency: kind.text(),

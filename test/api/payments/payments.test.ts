@@ -295,3 +295,15 @@ describe('POST /invoices/{id}/payment/attempt', () => {
     expect((await attempt()).status).toBe(400);
   });
 });
+
+describe('lists', () => {
+  test.each(['/v1/payments', '/v1/customers/{customer}/payment-methods'])(
+    '%s: 400 for a gateway that there is not, as for every other word (api 4)',
+    async (path) => {
+      const { invoice } = await invoiceDue(api, '1');
+      const at = path.replace('{customer}', invoice.customer_id);
+      expect((await api.get(`${at}?payment_gateway=nope`)).status).toBe(400);
+      expect((await api.get(`${at}?payment_gateway=stripe`)).status).toBe(200);
+    },
+  );
+});
