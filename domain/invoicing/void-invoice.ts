@@ -34,8 +34,8 @@ export interface VoidDecision {
 /**
  * Effect of voiding an invoice on its payments (money 9.10 to 9.15). `amount` null refunds everything that was paid and
  * not yet refunded, less what changes have credited, because that has returned already. An amount above what was paid
- * and not yet refunded is refused. Prepaid credits are not included: they return to their own blocks (`reverseDebit`). A
- * payment being processed causes 409, because its outcome is unknown.
+ * and not yet refunded is refused. Prepaid credits are not included: they return to their own blocks (`reverseDebit`).
+ * A payment being processed causes 409, because its outcome is unknown.
  */
 export function voidInvoice(invoice: VoidableInvoice, amount: Decimal | null = null): VoidDecision {
   const isOfCheckout = isGated({ ...invoice, source_type: invoice.source_type ?? null });
