@@ -1,18 +1,18 @@
 import { BillingError } from '../../../domain/errors.ts';
-import {
-  refusedPayment,
-  type GatewayPayment,
-  type PaymentGateway,
-} from '../../../platform/gateways/gateway.ts';
+import type { GatewayPayment, PaymentGateway } from '../../../platform/gateways/gateway.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
 import { expireCheckout } from '../checkout/expire-checkout.ts';
 import { applyGatewayPayment } from '../payments/apply-gateway.ts';
-import { closeAtGateway, mayAppear } from '../payments/close-payment.ts';
+import {
+  closeAtGateway,
+  closedByDeletion,
+  mayAppear,
+  neverArrived,
+} from '../payments/close-payment.ts';
 import { findGatewayToken } from '../payments/reconcile-repository.ts';
-import { sentAs } from '../payments/dispatch-payment.ts';
 import { getPayment } from '../records/payment-repository.ts';
 import { dispatchRefund, dispatchRefunds } from '../refunds/settle-refund.ts';
 import { findGateway, isGatewaySilent } from '../gateways/open-gateway.ts';
@@ -27,22 +27,20 @@ import {
 const PAGE = 100;
 /** Most payments, and most refunds, that one request asks the gateway about, one after another. */
 const PER_REQUEST = 500;
-/** Why a payment fails that was unpaid when its connection was deleted. */
-const DELETED = 'The connection to the gateway was deleted.';
 
 /**
  * Ends what is open at the gateway of a connection, because nothing can be asked there once the credentials are deleted
  * (money 11.16): pages are closed, money that has arrived is booked, and refunds are read. What cannot be ended now
  * does not keep the connection: sessions then expire without the gateway. 409 if more are open than one request ends;
- * the next request goes on. Returns a function that tells whether a payment was tried; if the gateway is silent, all
- * count as tried.
+ * the next request goes on. Returns a function that tells whether a payment was tried as it is now: one that was being
+ * sent is tried again once the gateway has it. If the gateway is silent, all count as tried.
  */
 export async function closeGateway(
   deps: BillingDeps,
   caller: Caller,
   connectionId: string,
   perRequest = PER_REQUEST,
-): Promise<(paymentId: string) => boolean> {
+): Promise<(payment: OpenPayment) => boolean> {
   const { pool } = deps;
   const { scope } = caller;
   const inTime = (paymentId: string) => inCustomersTime(pool, deps, scope, [paymentId]);
@@ -51,7 +49,7 @@ export async function closeGateway(
     deps,
     (page) => openPaymentsOf(pool, scope, connectionId, page),
     async (payment) => {
-      tried.add(payment.id);
+      tried.add(stateKey(payment));
       await closePayment(await inTime(payment.id), caller, payment);
     },
     perRequest,
@@ -62,8 +60,10 @@ export async function closeGateway(
     async ({ id, payment_id }) => void (await dispatchRefund(await inTime(payment_id), caller, id)),
     perRequest,
   );
-  return (paymentId) => isSilent || tried.has(paymentId);
+  return (payment) => isSilent || tried.has(stateKey(payment));
 }
+
+const stateKey = ({ id, is_known }: OpenPayment): string => JSON.stringify([id, is_known]);
 
 /**
  * Works on each record of the pages, until the gateway does not answer. Returns whether it is silent. 409 if there are
@@ -145,7 +145,6 @@ async function lastState(
     payment,
     await findGatewayToken(deps.pool, scope, payment.id),
   );
-  if (state === null)
-    return mayAppear(deps, payment) ? null : refusedPayment(gateway, sentAs(payment), DELETED);
-  return state.state === 'cancelled' ? { ...state, error: state.error ?? DELETED } : state;
+  if (state === null) return mayAppear(deps, payment) ? null : neverArrived(gateway, payment);
+  return closedByDeletion(state);
 }

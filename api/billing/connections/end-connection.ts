@@ -4,7 +4,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { deleteConnection } from '../../tenancy/connections/change-connection.ts';
 import { getConnection, lockConnection } from '../../tenancy/connections/repository.ts';
 import { closeGateway, moreIsOpen } from './close-gateway.ts';
-import { openPaymentsOf } from './open-work-repository.ts';
+import { openPaymentsOf, type OpenPayment } from './open-work-repository.ts';
 
 /** How often pages are closed before the caller is asked to repeat the request. */
 const ROUNDS = 3;
@@ -35,12 +35,12 @@ async function hasUntried(
   tx: Transaction,
   { scope }: Caller,
   connectionId: string,
-  wasTried: (paymentId: string) => boolean,
+  wasTried: (payment: OpenPayment) => boolean,
 ): Promise<boolean> {
   let after = '';
   for (;;) {
     const rows = await openPaymentsOf(tx, scope, connectionId, { after, limit: PAGE });
-    if (rows.some(({ id }) => !wasTried(id))) return true;
+    if (rows.some((payment) => !wasTried(payment))) return true;
     if (rows.length < PAGE) return false;
     after = rows.at(-1)!.id;
   }

@@ -11,6 +11,8 @@ export interface OpenPayment {
   readonly id: string;
   /** The active checkout session that it pays; null if there is none. */
   readonly session_id: string | null;
+  /** Whether the gateway has given it an id; false while it is sent, too. */
+  readonly is_known: boolean;
 }
 
 /**
@@ -24,7 +26,7 @@ export async function openPaymentsOf(
   { after, limit }: WorkPage,
 ): Promise<OpenPayment[]> {
   return await db<OpenPayment[]>`
-    select p.id, s.id as session_id
+    select p.id, s.id as session_id, p.gateway_payment_id is not null as is_known
       from payments p
       left join checkout_sessions s
         on ${inScope(db, scope, 's')} and s.checkout_payment_id = p.id

@@ -1,6 +1,7 @@
 import { BillingError } from '../../../domain/errors.ts';
 import {
   GatewayUnavailable,
+  refusedPayment,
   type GatewayPayment,
   type PaymentGateway,
 } from '../../../platform/gateways/gateway.ts';
@@ -12,6 +13,8 @@ import { getPayment } from '../records/payment-repository.ts';
 import { dispatchRefunds } from '../refunds/settle-refund.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
 import { findGatewayToken } from './reconcile-repository.ts';
+
+const CONNECTION_DELETED = 'The connection to the gateway was deleted.';
 
 /** How long a gateway may not show a charge that was sent to it: Stripe's search is up to a minute behind. */
 const APPEARS_WITHIN_MS = 60_000;
@@ -55,7 +58,7 @@ const isOpen = ({ status, payment_status }: PaymentRecord): boolean =>
  */
 export async function closeAtGateway(
   gateway: PaymentGateway,
-  { gateway_payment_id }: PaymentRecord,
+  { gateway_payment_id }: Pick<PaymentRecord, 'gateway_payment_id'>,
   token: string | null,
 ): Promise<GatewayPayment | null> {
   const found =
@@ -63,6 +66,21 @@ export async function closeAtGateway(
   const id = gateway_payment_id ?? found?.gateway_payment_id ?? null;
   return id === null ? null : await gateway.cancelPayment(id);
 }
+
+/** The state of a payment that was closed because its connection is deleted, with the reason. */
+export const closedByDeletion = (state: GatewayPayment): GatewayPayment =>
+  state.state === 'cancelled' ? { ...state, error: state.error ?? CONNECTION_DELETED } : state;
+
+/** The state of a charge that never arrived before its connection was deleted. */
+export const neverArrived = (gateway: PaymentGateway, payment: PaymentRecord): GatewayPayment =>
+  refusedPayment(gateway, sentAs(payment), CONNECTION_DELETED);
+
+/** What the gateway is told about a payment. */
+export const sentAs = ({ id, amount, currency }: PaymentRecord) => ({
+  reference: id,
+  amount,
+  currency,
+});
 
 /** Whether the gateway may have a payment that it does not show yet. */
 export const mayAppear = (

@@ -11,14 +11,15 @@ import { type Db, type Scope, type Transaction } from '../../../postgres/client.
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { holdConnection } from '../gateways/connection-repository.ts';
 import { findGateway, payerAt, type OpenGateway } from '../gateways/open-gateway.ts';
 import { endsUnpaid, paysCheckout } from '../records/checkout-repository.ts';
 import { findCollections } from '../records/collection-repository.ts';
 import { findPaymentMethod } from '../records/payment-method-repository.ts';
 import { getPayment, insertAttempt, updatePayment } from '../records/payment-repository.ts';
 import { dispatchRefunds } from '../refunds/settle-refund.ts';
-import { applyGatewayPayment } from './apply-gateway.ts';
-import { closeAtGateway } from './close-payment.ts';
+import { applyGatewayPayment, type Applied } from './apply-gateway.ts';
+import { closeAtGateway, closedByDeletion, sentAs } from './close-payment.ts';
 import { findGatewayToken } from './reconcile-repository.ts';
 
 /**
@@ -79,16 +80,49 @@ export async function syncPayment(
       : await stateOf(deps, caller, open, payment, token);
     failpoint('api.sync_payment.after_answer');
     if (state === null) return await noteAsked(true);
-    const { payment: after, refunds } = await deps.pool.begin((tx) =>
-      applyGatewayPayment(tx, deps, caller, open, id, state),
-    );
-    await dispatchRefunds(deps, caller, refunds);
-    return after;
+    const applied =
+      (await applyWhileConnected(deps, caller, open, payment, state)) ??
+      (await applyClosed(deps, caller, open, payment, state));
+    await dispatchRefunds(deps, caller, applied.refunds);
+    return applied.payment;
   } catch (error) {
     const asked = await noteAsked(false);
     if (!(error instanceof GatewayUnavailable)) throw error;
     return asked;
   }
+}
+
+/**
+ * Applies the state that the gateway has answered. Null if a payment was opened there for which nobody would ask again:
+ * its connection was deleted while it was sent. Such a deletion waits for the transaction and then closes what it finds.
+ */
+async function applyWhileConnected(
+  deps: BillingDeps,
+  caller: Caller,
+  open: OpenGateway,
+  payment: PaymentRecord,
+  state: GatewayPayment,
+): Promise<Applied | null> {
+  const isOpen = state.state === 'pending' || state.state === 'requires_action';
+  const isNew = payment.gateway_payment_id === null && isOpen;
+  return await deps.pool.begin(async (tx) => {
+    if (isNew && !(await holdConnection(tx, caller.scope, payment.connection_id!))) return null;
+    return await applyGatewayPayment(tx, deps, caller, open, payment.id, state);
+  });
+}
+
+/** Closes a payment at the gateway with the credentials that opened it, and applies its last state (money 11.16). */
+async function applyClosed(
+  deps: BillingDeps,
+  caller: Caller,
+  open: OpenGateway,
+  payment: PaymentRecord,
+  { gateway_payment_id }: GatewayPayment,
+): Promise<Applied> {
+  const closed = (await closeAtGateway(open.gateway, { gateway_payment_id }, null))!;
+  return await deps.pool.begin((tx) =>
+    applyGatewayPayment(tx, deps, caller, open, payment.id, closedByDeletion(closed)),
+  );
 }
 
 const isInFlight = ({ payment_status: status, status: record }: PaymentRecord): boolean =>
@@ -132,13 +166,6 @@ async function stateOf(
     ? await gateway.createLink(request)
     : await gateway.charge(request);
 }
-
-/** What the gateway is told about a payment. */
-export const sentAs = ({ id, amount, currency }: PaymentRecord) => ({
-  reference: id,
-  amount,
-  currency,
-});
 
 /** The customer as the gateway knows them, or why it refuses them. */
 async function payerOrRefusal(

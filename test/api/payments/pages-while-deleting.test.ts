@@ -67,6 +67,21 @@ test('409 while pages are opened as fast as they are closed; the connection stay
   expect(openAtStripe()).toBe(0);
 });
 
+test('one that is being opened when the connection is deleted is closed by the one who opens it', async () => {
+  const path = await connected();
+  let deleted: number | null = null;
+  stripe.meanwhile = async (verb, asked) => {
+    if (verb !== 'POST' || !asked.endsWith('/checkout/sessions') || deleted !== null) return;
+    deleted = 0;
+    deleted = (await api.delete(path)).status;
+  };
+  const { body } = await openPage();
+  expect([deleted, openAtStripe()]).toEqual([204, 0]);
+  expect(body).toMatchObject({
+    ...{ payment_status: 'FAILED', error_message: 'The connection to the gateway was deleted.' },
+  });
+});
+
 test('of payments and a deletion at the same time, no page stays open', async () => {
   const path = await connected();
   const dues = await Promise.all(Array.from({ length: 6 }, () => invoiceDue(api, '40')));
