@@ -147,9 +147,35 @@ export async function usageLines(
   named: readonly SubscriptionRow[],
   range: Period,
   meterIds: readonly string[] | null,
-  { which = 'all', terms = 'whole' }: UsageLinesOptions = {},
+  options: UsageLinesOptions = {},
 ): Promise<AnalyticsSubject[]> {
-  const owning = subscriptionsOwning(named, range);
+  return await linesInRanges(deps, scope, named, () => range, meterIds, options);
+}
+
+/** The usage lines of the subscriptions in their running periods, read together. */
+export async function runningUsageLines(
+  deps: Pick<ApiDeps, 'pool'>,
+  scope: Scope,
+  running: readonly SubscriptionRow[],
+  options: UsageLinesOptions,
+): Promise<AnalyticsSubject[]> {
+  return await linesInRanges(deps, scope, running, runningPeriodOf, null, options);
+}
+
+const runningPeriodOf = (subscription: SubscriptionRow): Period => ({
+  start: subscription.current_period_start,
+  end: subscription.current_period_end,
+});
+
+async function linesInRanges(
+  deps: Pick<ApiDeps, 'pool'>,
+  scope: Scope,
+  named: readonly SubscriptionRow[],
+  rangeOf: (subscription: SubscriptionRow) => Period,
+  meterIds: readonly string[] | null,
+  { which = 'all', terms = 'whole' }: UsageLinesOptions,
+): Promise<AnalyticsSubject[]> {
+  const owning = named.flatMap((each) => subscriptionsOwning([each], rangeOf(each)));
   const subscriptions =
     terms === 'whole' ? owning : owning.map((each) => ({ ...each, commitment_amount: null }));
   if (subscriptions.length === 0) return [];
@@ -165,7 +191,7 @@ export async function usageLines(
     .flatMap((subscription) => {
       const own = sources.lines.get(subscription.id) ?? [];
       const lineOf = new Map(own.map((line) => [line.id, line]));
-      const charges = chargesInRange(subscription, charged, range, which);
+      const charges = chargesInRange(subscription, charged, rangeOf(subscription), which);
       const coupons = attachedCoupons(sources, subscription.id);
       const byLine = groupBy(charges, ({ charge }) => lineOf.get(charge.line.id)!);
       return [...byLine].flatMap(([line, cells]): AnalyticsSubject[] => {

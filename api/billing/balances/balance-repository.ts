@@ -40,6 +40,18 @@ export async function watchedFeatures(
   return await db<WatchedFeature[]>`${watched(db, scope, walletId)} order by id`;
 }
 
+/** The same for many wallets, by wallet. */
+export async function watchedFeaturesOf(
+  db: Db,
+  scope: Scope,
+  walletIds: readonly string[],
+): Promise<(WatchedFeature & { readonly wallet_id: string })[]> {
+  return await db<(WatchedFeature & { readonly wallet_id: string })[]>`
+    select w.id as wallet_id, f.id, f.alert_settings, f.previous
+      from unnest(${walletIds as string[]}::text[]) as w (id)
+      cross join lateral (${watched(db, scope, db`w.id`)}) f`;
+}
+
 /**
  * The ids of the wallets that are evaluated: a wallet has levels, its environment has, a feature has, or it has
  * an automatic top-up. A wallet that never held credits is not evaluated, because its balance has not fallen.

@@ -9,6 +9,7 @@ import {
 import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
+import type { SettingValue } from '../../../schemas/settings/settings.ts';
 import type { WebhookEventType } from '../../../schemas/webhooks/event-types.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -110,11 +111,15 @@ async function announceOngoing(
   await writeOutboxEvents(tx, [{ scope, event_type: 'wallet.ongoing_balance.updated', payload }]);
 }
 
-async function settingsOf(db: Db, scope: Scope, wallet: WalletRow): Promise<AlertSettings | null> {
-  if (wallet.alert_settings !== null) return wallet.alert_settings;
-  const config = await readSetting(db, scope, 'wallet_balance_alert_config');
-  if (!config.alert_enabled) return null;
-  return { ...config, alert_threshold_type: 'absolute' } as AlertSettings;
+/** The levels of a wallet: its own, or those of its environment; null without any. */
+export function alertSettingsOf(
+  { alert_settings }: Pick<WalletRow, 'alert_settings'>,
+  config: SettingValue<'wallet_balance_alert_config'>,
+): AlertSettings | null {
+  if (alert_settings !== null) return alert_settings;
+  return config.alert_enabled
+    ? ({ ...config, alert_threshold_type: 'absolute' } as AlertSettings)
+    : null;
 }
 
 async function writeAlerts(
@@ -125,7 +130,8 @@ async function writeAlerts(
   ongoing: Decimal,
   at: string,
 ): Promise<void> {
-  const settings = await settingsOf(tx, caller.scope, wallet);
+  const config = await readSetting(tx, caller.scope, 'wallet_balance_alert_config');
+  const settings = alertSettingsOf(wallet, config);
   const isPercentage = settings?.alert_threshold_type === 'percentage';
   const values = [
     ['low_credit_balance', isPercentage ? null : decimal(wallet.credit_balance)],

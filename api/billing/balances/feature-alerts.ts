@@ -1,5 +1,5 @@
 import { Decimal, decimal, decimalText } from '../../../domain/money.ts';
-import { alertTransition } from '../../../domain/wallet/balance-alert.ts';
+import { alertTransition, type AlertState } from '../../../domain/wallet/balance-alert.ts';
 import { featureAlertState } from '../../../domain/wallet/feature-alert.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
@@ -26,7 +26,7 @@ export async function writeFeatureAlerts(
   const { scope } = caller;
   const features = await watchedFeatures(tx, scope, wallet.id);
   for (const { id, alert_settings, previous } of features) {
-    const state = featureAlertState(levelsOf(alert_settings), ongoing);
+    const state = featureState(alert_settings, ongoing);
     const transition = alertTransition(previous, state);
     if (transition === null) continue;
     await insertAlertLog(tx, deps, caller, {
@@ -63,6 +63,10 @@ export async function writeFeatureAlerts(
     ]);
   }
 }
+
+/** The state of a feature's alert for a wallet with these ongoing credits. */
+export const featureState = (settings: AlertSettings, ongoing: Decimal): AlertState =>
+  featureAlertState(levelsOf(settings), ongoing);
 
 const levelsOf = ({ alert_enabled, critical, warning, info }: AlertSettings) => ({
   alert_enabled,

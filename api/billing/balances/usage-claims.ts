@@ -6,7 +6,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { readShownUsage } from '../../usage/quantities/ask-usage.ts';
 import { ratingAsks } from '../analytics/analytics-figures.ts';
-import { usageLines } from '../analytics/analytics-subjects.ts';
+import { runningUsageLines } from '../analytics/analytics-subjects.ts';
 import { costOfSubscriptions } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
@@ -38,15 +38,13 @@ export async function usageClaims(
   const payers = [...new Set(wallets.map(({ customer_id }) => customer_id))];
   const subscriptions = await runningSubscriptions(deps.pool, scope, payers);
   const read = (): Promise<Totals> => totalsOf(deps, scope, subscriptions, events);
-  const { totals, isFallback } =
+  const currencies = subscriptions.map(({ currency }) => currency);
+  const [{ totals, isFallback }, settlements] = await Promise.all([
     last === null
-      ? { totals: await read(), isFallback: false }
-      : await lastTotals(last, scope, subscriptions, read);
-  const settlements = await settlementsOf(
-    deps.pool,
-    scope,
-    subscriptions.map(({ currency }) => currency),
-  );
+      ? read().then((found) => ({ totals: found, isFallback: false }))
+      : lastTotals(last, scope, subscriptions, read),
+    settlementsOf(deps.pool, scope, currencies),
+  ]);
   const totalIn = (customerId: string, currency: string): Decimal =>
     totals.get(totalKey(customerId, currency)) ?? ZERO;
   return {
@@ -67,20 +65,8 @@ async function totalsOf(
   subscriptions: readonly PaidSubscription[],
   eventReader: EventReader | null,
 ): Promise<Totals> {
-  const subjects = (
-    await Promise.all(
-      subscriptions.map((subscription) =>
-        usageLines(
-          deps,
-          scope,
-          [subscription],
-          { start: subscription.current_period_start, end: subscription.current_period_end },
-          null,
-          { which: eventReader === null ? 'counted' : 'all' },
-        ),
-      ),
-    )
-  ).flat();
+  const which = eventReader === null ? 'counted' : 'all';
+  const subjects = await runningUsageLines(deps, scope, subscriptions, { which });
   const asks = subjects.flatMap(ratingAsks);
   const { answers } =
     asks.length === 0

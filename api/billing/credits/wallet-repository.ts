@@ -164,11 +164,26 @@ export async function noteAnnouncedCredits(
   const moved = await tx`
     update wallets set announced_ongoing_credits = ${credits}, ongoing_announced_at = ${at}
      where ${inScope(tx, scope)} and id = ${walletId}
-       and coalesce(announced_ongoing_credits, credit_balance) <> ${credits}
-       and (ongoing_announced_at is null
-            or ongoing_announced_at <= ${at}::timestamptz - ${ANNOUNCED_EVERY}::interval)`;
+       and coalesce(announced_ongoing_credits, credit_balance) <> ${credits} and ${mayAnnounce(tx, at)}`;
   return moved.count > 0;
 }
+
+/** What `noteAnnouncedCredits` compares, by wallet; none of wallets of which nothing may be announced yet. */
+export async function announcedCredits(
+  db: Db,
+  scope: Scope,
+  walletIds: readonly string[],
+  at: string,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db<{ id: string; credits: string }[]>`
+    select id, coalesce(announced_ongoing_credits, credit_balance) as credits from wallets
+     where ${inScope(db, scope)} and id ${oneOf(db, walletIds)} and ${mayAnnounce(db, at)}`;
+  return new Map(rows.map(({ id, credits }) => [id, credits]));
+}
+
+const mayAnnounce = (db: Db, at: string): Fragment => db`
+  (ongoing_announced_at is null
+   or ongoing_announced_at <= ${at}::timestamptz - ${ANNOUNCED_EVERY}::interval)`;
 
 /** Wallets of a customer that are not closed, newest first. */
 export async function findWalletsOfCustomer(

@@ -94,7 +94,8 @@ export async function syncPayment(
 
 /**
  * Applies the state that the gateway has answered. Null if a payment was opened there for which nobody would ask again:
- * its connection was deleted while it was sent. Such a deletion waits for the transaction and then closes what it finds.
+ * its connection was deleted while it was sent. A deletion that comes now waits for the transaction and then closes
+ * what it finds.
  */
 async function applyWhileConnected(
   deps: BillingDeps,

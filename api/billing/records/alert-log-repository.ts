@@ -98,6 +98,28 @@ export async function findLastWalletAlertState(
   return row?.alert_status ?? null;
 }
 
+/** The same for many wallets. */
+export async function lastWalletAlertStates(
+  db: Db,
+  scope: Scope,
+  walletIds: readonly string[],
+  types: readonly AlertLog['alert_type'][],
+): Promise<(walletId: string, type: AlertLog['alert_type']) => AlertState | null> {
+  const rows = await db<{ wallet_id: string; alert_type: string; alert_status: AlertState }[]>`
+    select w.id as wallet_id, t.type as alert_type, l.alert_status
+      from unnest(${walletIds as string[]}::text[]) as w (id)
+      cross join unnest(${types as string[]}::text[]) as t (type)
+      cross join lateral (
+        select alert_status from alert_logs
+         where ${inScope(db, scope)} and entity_id = w.id and alert_type = t.type
+         order by created_at desc, id desc limit 1) l`;
+  const keyOf = (walletId: string, type: string) => JSON.stringify([walletId, type]);
+  const states = new Map(
+    rows.map((row) => [keyOf(row.wallet_id, row.alert_type), row.alert_status]),
+  );
+  return (walletId, type) => states.get(keyOf(walletId, type)) ?? null;
+}
+
 const streamKey = (stream: AlertStream): string =>
   JSON.stringify([
     stream.entity_id,
