@@ -277,8 +277,10 @@ export class Account {
     // In a pause from the end of a period nothing is left to bill.
     if (this.#lines.findPeriodAt(at - 1) === undefined) return earlier;
     // One that comes in a pause ends both. At the end of the period as it was before the pause, the period is whole.
+    const isInPause = this.#sold.pauses.some(({ isLast }) => isLast);
     const isWithin = this.#paid().#lines.periodAt(at - 1).end > at;
-    const prorated = isWithin ? (cancelled.prorated ?? this.#sold.prorated) : this.#sold.prorated;
+    const own = isInPause || isWithin ? cancelled.prorated : null;
+    const prorated = own ?? this.#sold.prorated;
     const ended = new Account({ ...this.#sold, end: at, prorated, cancelled: null }, this.#uses);
     const drafted = Math.max(at, cancelled.asked);
     const reason = isWithin ? 'PRORATION' : 'SUBSCRIPTION_CYCLE';
