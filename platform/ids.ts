@@ -33,8 +33,8 @@ export function createIds(clock: Clock): Ids {
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * An id that the same parts always give. Such ids are in no order: rows that share a time, as those of one ledger do,
- * take theirs from `Ids`, because lists and sums over time go by the id then.
+ * An id that the same parts always give. Such ids are in no order. Rows of one ledger share a time and are then ordered
+ * by id, so they take their ids from `Ids`.
  */
 export function derivedId(prefix: IdPrefix, ...parts: readonly string[]): string {
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest();

@@ -63,19 +63,24 @@ export function decideAutoTopUp(
   at: string,
 ): AutoTopUpDecision {
   const no = (because: AutoTopUpObstacle): AutoTopUpDecision => ({ tops_up: false, because });
-  const threshold = decimal(config.threshold);
   if (!config.enabled) return no('disabled');
   if (wallet.wallet_status !== 'active') return no('wallet_not_active');
-  if (realTimeCredits.gt(threshold)) return no('above_threshold');
+  if (!isAtThreshold(config, realTimeCredits)) return no('above_threshold');
   if (history.pending.some((row) => row.is_auto)) return no('pending_auto_top_up');
   if (config.invoicing && history.has_unpaid_auto_invoice) return no('unpaid_invoice');
   const pending = sum(history.pending.map((row) => decimal(row.credit_amount)));
-  if (pending.gt(0) && realTimeCredits.plus(pending).gt(threshold)) {
+  if (pending.gt(0) && !isAtThreshold(config, realTimeCredits.plus(pending))) {
     return no('pending_credits_suffice');
   }
   if (isCooling(config, history.last_auto_top_up_at, at)) return no('cooldown');
   return { tops_up: true, credits: decimal(config.amount), invoicing: config.invoicing };
 }
+
+/** Whether the ongoing credits are so few that they are topped up. */
+export const isAtThreshold = (
+  { threshold }: Pick<AutoTopUp, 'threshold'>,
+  credits: Decimal,
+): boolean => credits.lte(decimal(threshold));
 
 function isCooling(config: AutoTopUp, last: string | null, at: string): boolean {
   if (last === null) return false;

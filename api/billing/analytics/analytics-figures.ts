@@ -54,7 +54,7 @@ type Rows = ReadonlyMap<string, readonly UsageRow[]>;
 
 /**
  * The usage queries of one subject: its total (bucketed prices in their buckets), the requested points, and
- * the queries an invoice needs to rate the line. Only the latter of one that is not shown.
+ * the queries an invoice needs to rate the line. A subject that is not shown has the latter only.
  */
 export function asksOf(
   subject: AnalyticsSubject,
@@ -122,7 +122,7 @@ function ratedApart({ bucket }: AnalyticsSubject, { version }: SubjectStretch): 
 
 /**
  * Figures per group. Groups without events are left out, unless the line charges for unused usage (a
- * true-up): the total would miss that charge. None of a subject that is not shown.
+ * true-up): the total would miss that charge. A subject that is not shown has no figures.
  */
 export function figuresOf(
   subject: AnalyticsSubject,

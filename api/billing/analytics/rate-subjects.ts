@@ -19,7 +19,7 @@ type Rows = ReadonlyMap<string, readonly UsageRow[]>;
  * The rows that invoices would have for the subjects' charges, by subject: the same functions, over answers
  * that were read together. Lines of a subscription are rated together, one billing period after the other:
  * lines of one meter share its allowance (billing 4.6), all lines the commitment of the subscription (6.3), and rows of
- * one invoice its coupons (7.3). The true-up of the subscription is of no subject.
+ * one invoice its coupons (7.3). The true-up of the subscription belongs to none.
  */
 export function rateSubjects(
   subjects: readonly AnalyticsSubject[],

@@ -9,10 +9,10 @@ import { openInvoiceLines } from '../records/open-invoice-line-repository.ts';
 import { subscriptionsPaidBy } from '../records/usage-payer-repository.ts';
 
 /**
- * Features with an enabled alert, and those with a last state other than `ok` for the wallet. `walletId` is an
- * id, or the expression of one.
+ * Features with an enabled alert, and those with a last state other than `ok` for the wallet. `walletId` is the
+ * expression of an id.
  */
-const watched = (db: Db, scope: Scope, walletId: string | Fragment): Fragment => db`
+const watched = (db: Db, scope: Scope, walletId: Fragment): Fragment => db`
     select * from (
       select f.id, f.alert_settings,
              (select l.alert_status from alert_logs l
@@ -25,31 +25,24 @@ const watched = (db: Db, scope: Scope, walletId: string | Fragment): Fragment =>
 
 /** A feature whose levels are compared with the credits of a wallet. */
 export interface WatchedFeature {
+  readonly wallet_id: string;
   readonly id: string;
   readonly alert_settings: AlertSettings;
   /** The last state that was logged for the wallet; null if none was. */
   readonly previous: AlertState | null;
 }
 
-/** The features that are compared with the credits of the wallet, by id. */
+/** The features that are compared with the credits of each wallet, by wallet and id. */
 export async function watchedFeatures(
   db: Db,
   scope: Scope,
-  walletId: string,
-): Promise<WatchedFeature[]> {
-  return await db<WatchedFeature[]>`${watched(db, scope, walletId)} order by id`;
-}
-
-/** The same for many wallets, by wallet. */
-export async function watchedFeaturesOf(
-  db: Db,
-  scope: Scope,
   walletIds: readonly string[],
-): Promise<(WatchedFeature & { readonly wallet_id: string })[]> {
-  return await db<(WatchedFeature & { readonly wallet_id: string })[]>`
+): Promise<WatchedFeature[]> {
+  return await db<WatchedFeature[]>`
     select w.id as wallet_id, f.id, f.alert_settings, f.previous
       from unnest(${walletIds as string[]}::text[]) as w (id)
-      cross join lateral (${watched(db, scope, db`w.id`)}) f`;
+      cross join lateral (${watched(db, scope, db`w.id`)}) f
+     order by w.id, f.id`;
 }
 
 /**

@@ -1,15 +1,8 @@
 import { decimal, decimalText, roundToStorage, type Decimal } from '../../../domain/money.ts';
-import {
-  alertState,
-  alertTransition,
-  percentageAlertValue,
-  type AlertSettings,
-  type AlertState,
-} from '../../../domain/wallet/balance-alert.ts';
+import { percentageAlertValue } from '../../../domain/wallet/balance-alert.ts';
 import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
-import type { SettingValue } from '../../../schemas/settings/settings.ts';
 import type { WebhookEventType } from '../../../schemas/webhooks/event-types.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -24,7 +17,8 @@ import {
 } from '../credits/wallet-repository.ts';
 import { completedCredits } from '../credits/wallet-transaction-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
-import { insertAlertLog, findLastWalletAlertState } from '../records/alert-log-repository.ts';
+import { insertAlertLog, lastWalletAlertStates } from '../records/alert-log-repository.ts';
+import { alertChange, alertSettingsOf, BALANCE_ALERTS } from './balance-alerts.ts';
 import { topUpIfDue } from './automatic-top-up.ts';
 import { writeFeatureAlerts } from './feature-alerts.ts';
 import { findWatched, runningPeriods } from './balance-repository.ts';
@@ -111,17 +105,6 @@ async function announceOngoing(
   await writeOutboxEvents(tx, [{ scope, event_type: 'wallet.ongoing_balance.updated', payload }]);
 }
 
-/** The levels of a wallet: its own, or those of its environment; null without any. */
-export function alertSettingsOf(
-  { alert_settings }: Pick<WalletRow, 'alert_settings'>,
-  config: SettingValue<'wallet_balance_alert_config'>,
-): AlertSettings | null {
-  if (alert_settings !== null) return alert_settings;
-  return config.alert_enabled
-    ? ({ ...config, alert_threshold_type: 'absolute' } as AlertSettings)
-    : null;
-}
-
 async function writeAlerts(
   tx: Transaction,
   deps: BillingDeps,
@@ -140,13 +123,13 @@ async function writeAlerts(
       isPercentage ? await percentage(tx, caller.scope, wallet, ongoing) : ongoing,
     ],
   ] as const;
+  const lastState = await lastWalletAlertStates(tx, caller.scope, [wallet.id], BALANCE_ALERTS);
   for (const [type, value] of values) {
     if (value === null) continue;
-    const previous = await findLastWalletAlertState(tx, caller.scope, wallet.id, type);
-    const state = alertState(settings, value, previous ?? 'ok') ?? 'ok';
-    if (type === 'low_ongoing_balance' && wallet.alert_state !== state)
+    const change = alertChange(wallet, type, settings, value, lastState(wallet.id, type));
+    const { state, transition } = change;
+    if (change.isShownOtherwise)
       await updateWalletRow(tx, caller.scope, wallet.id, { alert_state: state });
-    const transition = alertTransition(previous, state);
     if (transition === null) continue;
     await insertAlertLog(tx, deps, caller, {
       entity_type: 'wallet',

@@ -24,7 +24,7 @@ export async function writeFeatureAlerts(
   at: string,
 ): Promise<void> {
   const { scope } = caller;
-  const features = await watchedFeatures(tx, scope, wallet.id);
+  const features = await watchedFeatures(tx, scope, [wallet.id]);
   for (const { id, alert_settings, previous } of features) {
     const state = featureState(alert_settings, ongoing);
     const transition = alertTransition(previous, state);

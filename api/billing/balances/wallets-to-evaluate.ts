@@ -1,9 +1,6 @@
 import { decimal, roundToStorage, type Decimal } from '../../../domain/money.ts';
-import {
-  alertState,
-  alertTransition,
-  type AlertSettings,
-} from '../../../domain/wallet/balance-alert.ts';
+import { isAtThreshold } from '../../../domain/wallet/auto-top-up.ts';
+import { alertTransition, type AlertSettings } from '../../../domain/wallet/balance-alert.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
@@ -11,8 +8,8 @@ import { groupBy } from '../../conventions/group-by.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { announcedCredits, findWallets, type WalletRow } from '../credits/wallet-repository.ts';
 import { lastWalletAlertStates } from '../records/alert-log-repository.ts';
-import { findWatched, watchedFeaturesOf, type WatchedFeature } from './balance-repository.ts';
-import { alertSettingsOf } from './evaluate-wallet.ts';
+import { findWatched, watchedFeatures, type WatchedFeature } from './balance-repository.ts';
+import { alertChange, alertSettingsOf, BALANCE_ALERTS } from './balance-alerts.ts';
 import { featureState } from './feature-alerts.ts';
 import { realTimeBalances, type BalanceOfWallet } from './real-time-balance.ts';
 
@@ -37,8 +34,8 @@ export async function walletsToEvaluate(
     realTimeBalances(deps, scope, wallets, null),
     announcedCredits(pool, scope, ids, isoTime(deps.clock.now())),
     readSetting(pool, scope, 'wallet_balance_alert_config'),
-    lastWalletAlertStates(pool, scope, ids, ['low_credit_balance', 'low_ongoing_balance']),
-    watchedFeaturesOf(pool, scope, ids),
+    lastWalletAlertStates(pool, scope, ids, BALANCE_ALERTS),
+    watchedFeatures(pool, scope, ids),
   ]);
   const featuresOf = groupBy(features, ({ wallet_id }) => wallet_id);
   const mayChange = ({ wallet, real_time_credit_balance }: BalanceOfWallet): boolean => {
@@ -46,7 +43,7 @@ export async function walletsToEvaluate(
     const settings = alertSettingsOf(wallet, config);
     return (
       isNews(announced.get(wallet.id), ongoing) ||
-      isAtThreshold(wallet, ongoing) ||
+      mayTopUp(wallet, ongoing) ||
       hasNewState(wallet, settings, ongoing, lastState) ||
       (featuresOf.get(wallet.id) ?? []).some((feature) => hasNewFeatureState(feature, ongoing))
     );
@@ -58,10 +55,10 @@ export async function walletsToEvaluate(
 const isNews = (announced: string | undefined, ongoing: Decimal): boolean =>
   announced !== undefined && !decimal(announced).eq(roundToStorage(ongoing));
 
-const isAtThreshold = ({ auto_topup }: WalletRow, ongoing: Decimal): boolean =>
-  auto_topup?.enabled === true && ongoing.lte(decimal(auto_topup.threshold));
+const mayTopUp = ({ auto_topup }: WalletRow, ongoing: Decimal): boolean =>
+  auto_topup?.enabled === true && isAtThreshold(auto_topup, ongoing);
 
-/** A percentage is of credits that are not read here. */
+/** True for percentages: the credits that they are of are not read here. */
 function hasNewState(
   wallet: WalletRow,
   settings: AlertSettings | null,
@@ -69,15 +66,14 @@ function hasNewState(
   lastState: Awaited<ReturnType<typeof lastWalletAlertStates>>,
 ): boolean {
   if (settings?.alert_threshold_type === 'percentage') return true;
-  const values = [
-    ['low_credit_balance', decimal(wallet.credit_balance)],
-    ['low_ongoing_balance', ongoing],
-  ] as const;
-  return values.some(([type, value]) => {
-    const previous = lastState(wallet.id, type);
-    const state = alertState(settings, value, previous ?? 'ok') ?? 'ok';
-    const isStored = type === 'low_credit_balance' || wallet.alert_state === state;
-    return !isStored || alertTransition(previous, state) !== null;
+  const values = {
+    low_credit_balance: decimal(wallet.credit_balance),
+    low_ongoing_balance: ongoing,
+  };
+  return BALANCE_ALERTS.some((type) => {
+    const last = lastState(wallet.id, type);
+    const change = alertChange(wallet, type, settings, values[type], last);
+    return change.isShownOtherwise || change.transition !== null;
   });
 }
 

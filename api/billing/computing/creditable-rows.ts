@@ -18,16 +18,9 @@ export async function creditableRows(
   scope: Scope,
   invoice: InvoiceRecord,
 ): Promise<Pick<CreditableInvoice, 'lines' | 'tax_left'>> {
-  const lines = await linesOfInvoices(tx, scope, [invoice.id]);
-  const services = await servicesOf(tx, scope, lines);
-  const exclusive = decimal(invoice.tax_summary?.exclusive_tax ?? '0');
-  const taxable = sum(lines.map(netAmount));
-  const untouched = sum(lines.filter(({ id }) => !services.has(id)).map(netAmount));
-  const taxes = new Map([...services.values()].map(({ key, tax_left }) => [key, tax_left]));
-  const ofUntouched = taxable.gt(0) ? exclusive.times(untouched).div(taxable) : ZERO;
-  const left = roundToCurrency(sum([ofUntouched, ...taxes.values()]), invoice.currency);
+  const { lines, services } = await servicesOfInvoice(tx, scope, invoice);
   return {
-    tax_left: decimalText(Decimal.min(left, exclusive)),
+    tax_left: decimalText(taxLeft(invoice, lines, services)),
     lines: lines.map((line) => {
       const service = services.get(line.id);
       if (service === undefined) return line;
@@ -38,15 +31,16 @@ export async function creditableRows(
 }
 
 /**
- * What changes of subscriptions have credited of the rows of an invoice, with the tax on it; credit notes do not count.
+ * The amount that changes of subscriptions have credited of the rows of an invoice, with the tax on it. Credit notes do
+ * not count.
  */
 export async function creditedByChanges(
   tx: Transaction,
   scope: Scope,
   invoice: InvoiceRecord,
 ): Promise<Decimal> {
-  const lines = await linesOfInvoices(tx, scope, [invoice.id]);
-  const services = await servicesOf(tx, scope, lines);
+  const { lines, services } = await servicesOfInvoice(tx, scope, invoice);
+  if (services.size === 0) return ZERO;
   const byService = groupBy(
     lines.filter(({ id }) => services.has(id)),
     ({ id }) => services.get(id)!.key,
@@ -55,14 +49,41 @@ export async function creditedByChanges(
     const { left, noted } = services.get(own[0]!.id)!;
     return Decimal.max(sum(own.map(netAmount)).minus(noted).minus(left), ZERO);
   });
-  if (credited.length === 0) return ZERO;
-  const { tax_left } = await creditableRows(tx, scope, invoice);
-  const tax = decimal(invoice.tax_summary?.exclusive_tax ?? '0').minus(tax_left!);
+  const tax = exclusiveTax(invoice).minus(taxLeft(invoice, lines, services));
   return roundToCurrency(sum([...credited, tax]), invoice.currency);
 }
 
+type Services = ReadonlyMap<string, Omit<CreditedService, 'beyond'>>;
+
+const exclusiveTax = ({ tax_summary }: InvoiceRecord): Decimal =>
+  decimal(tax_summary?.exclusive_tax ?? '0');
+
+/** The exclusive tax of the invoice less what changes have returned of it. */
+function taxLeft(
+  invoice: InvoiceRecord,
+  lines: readonly InvoiceLineRecord[],
+  services: Services,
+): Decimal {
+  const exclusive = exclusiveTax(invoice);
+  const taxable = sum(lines.map(netAmount));
+  const untouched = sum(lines.filter(({ id }) => !services.has(id)).map(netAmount));
+  const taxes = new Map([...services.values()].map(({ key, tax_left }) => [key, tax_left]));
+  const ofUntouched = taxable.gt(0) ? exclusive.times(untouched).div(taxable) : ZERO;
+  const left = roundToCurrency(sum([ofUntouched, ...taxes.values()]), invoice.currency);
+  return Decimal.min(left, exclusive);
+}
+
+async function servicesOfInvoice(tx: Transaction, scope: Scope, { id }: InvoiceRecord) {
+  const lines = await linesOfInvoices(tx, scope, [id]);
+  return { lines, services: await servicesOf(tx, scope, lines) };
+}
+
 /** The services of which changes have credited a part, by the rows that charge them, in the currency of the invoice. */
-async function servicesOf(tx: Transaction, scope: Scope, lines: readonly InvoiceLineRecord[]) {
+async function servicesOf(
+  tx: Transaction,
+  scope: Scope,
+  lines: readonly InvoiceLineRecord[],
+): Promise<Services> {
   const fees = lines.filter(({ price_type }) => price_type === 'FIXED');
   const services = new Map<string, Omit<CreditedService, 'beyond'>>();
   for (const [subscription_id, rows] of groupBy(fees, (line) => line.subscription_id ?? '')) {

@@ -11,7 +11,7 @@ export interface OpenPayment {
   readonly id: string;
   /** The active checkout session that it pays; null if there is none. */
   readonly session_id: string | null;
-  /** Whether the gateway has given it an id; false while it is sent, too. */
+  /** Whether the gateway has given it an id: not yet while it is being sent. */
   readonly is_known: boolean;
 }
 

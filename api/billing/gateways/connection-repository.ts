@@ -1,8 +1,8 @@
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 
 /**
- * The published connection over which payments are taken. Null if there is none, or if there are several and no
- * `provider` is given.
+ * The published connection that takes payments: of the provider, or the only one if `provider` is null. Null if there
+ * is none, or if `provider` is null and there are several.
  */
 export async function findGatewayConnection(
   db: Db,

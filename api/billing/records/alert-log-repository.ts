@@ -84,21 +84,7 @@ export async function loggedPeriodsOf(
      order by period_start`;
 }
 
-/** Last state of the alerts of one type on a wallet; null if none was logged. */
-export async function findLastWalletAlertState(
-  db: Db,
-  scope: Scope,
-  walletId: string,
-  type: AlertLog['alert_type'],
-): Promise<AlertState | null> {
-  const [row] = await db<{ readonly alert_status: AlertState }[]>`
-    select alert_status from alert_logs
-     where ${inScope(db, scope)} and entity_id = ${walletId} and alert_type = ${type}
-     order by created_at desc, id desc limit 1`;
-  return row?.alert_status ?? null;
-}
-
-/** The same for many wallets. */
+/** The last logged states of alerts of wallets, by wallet and type; null if none was logged. */
 export async function lastWalletAlertStates(
   db: Db,
   scope: Scope,

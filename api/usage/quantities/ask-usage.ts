@@ -96,8 +96,8 @@ async function answersOf(
 const wholeKey = ({ key }: UsageQuery): string => `whole of ${key}`;
 
 /**
- * The query without what the usage does not keep: where it has no events, the query has none, and nothing else has to
- * be read for it.
+ * The same query without filters and groups by properties that the usage does not keep. If this one has no events, the
+ * narrower query has none, so no events are read for it.
  */
 function wholeOf({ query, version }: UsageAsk): UsageQuery {
   const filters = Object.entries(query.filter_values);
