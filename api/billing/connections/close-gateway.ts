@@ -19,6 +19,7 @@ import { findGateway, isGatewaySilent } from '../gateways/open-gateway.ts';
 import {
   openPaymentsOf,
   openRefundsOf,
+  watchedPaymentsOf,
   type OpenPayment,
   type WorkPage,
 } from './open-work-repository.ts';
@@ -54,6 +55,15 @@ export async function closeGateway(
     },
     perRequest,
   );
+  // The page of a voided or deleted payment may have been paid, and nobody asks later. No limit of the request counts
+  // them: they stay watched after they are closed.
+  if (!isSilent)
+    await inPages(
+      deps,
+      (page) => watchedPaymentsOf(pool, scope, connectionId, page),
+      async (payment) => closePayment(await inTime(payment.id), caller, payment),
+      Infinity,
+    );
   await inPages(
     deps,
     (page) => openRefundsOf(pool, scope, connectionId, page),

@@ -1,4 +1,5 @@
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { isWatched, wasPrepared } from '../payments/reconcile-repository.ts';
 
 export interface WorkPage {
   /** Ids greater than this one. */
@@ -35,9 +36,28 @@ export async function openPaymentsOf(
        and p.status = 'published' and p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
        and p.id > ${after}
        and (s.id is not null
-            or exists (select from payment_attempts a
-                        where a.payment_id = p.id and a.gateway_idempotency_token is not null))
+            or ${wasPrepared(db)})
      order by p.id limit ${limit}`;
+}
+
+/** Voided and deleted payments that one deletion asks about. */
+const WATCHED_MAX = 500;
+
+/** A page of the voided and deleted payments whose pages may have been paid, by id: of the newest 500. */
+export async function watchedPaymentsOf(
+  db: Db,
+  scope: Scope,
+  connectionId: string,
+  { after, limit }: WorkPage,
+): Promise<OpenPayment[]> {
+  return await db<OpenPayment[]>`
+    select id, null as session_id, gateway_payment_id is not null as is_known
+      from (select p.id, p.gateway_payment_id from payments p
+             where ${inScope(db, scope, 'p')} and p.connection_id = ${connectionId}
+               and ${isWatched(db)} and ${wasPrepared(db)}
+             order by coalesce(p.archived_at, p.voided_at) desc, p.id limit ${WATCHED_MAX}) newest
+     where id > ${after}
+     order by id limit ${limit}`;
 }
 
 /** A page of the refunds that are open at the gateway of a connection, by id. */

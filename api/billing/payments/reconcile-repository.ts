@@ -21,20 +21,27 @@ export async function findGatewayToken(
 }
 
 /**
- * A payment whose gateway has been asked and has not reported an outcome, or that was voided or deleted less than a day
- * before its gateway was last asked: a page may have been paid meanwhile, and the event about it may be lost.
+ * A payment that was voided or deleted less than a day before its gateway was last asked: a page may have been paid
+ * meanwhile, and the event about it may be lost.
  */
+export const isWatched = (db: Db): Fragment => db`
+  (p.status = 'published' and p.payment_status = 'VOIDED'
+   and (p.last_synced_at is null or p.last_synced_at - p.voided_at < interval '24 hours')
+   or p.status = 'archived' and p.payment_status in ('INITIATED', 'PENDING')
+      and p.archived_at is not null
+      and (p.last_synced_at is null or p.last_synced_at - p.archived_at < interval '24 hours'))`;
+
+/** A request about the payment was prepared for its gateway: it was not only recorded. */
+export const wasPrepared = (db: Db): Fragment => db`
+  exists (select from payment_attempts a
+           where a.payment_id = p.id and a.gateway_idempotency_token is not null)`;
+
+/** A payment whose gateway has been asked and has not reported an outcome, or that is watched. */
 const isUnanswered = (db: Db): Fragment => db`
   p.connection_id is not null
-  and (p.status = 'published'
-       and (p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
-            or p.payment_status = 'VOIDED'
-               and (p.last_synced_at is null or p.last_synced_at - p.voided_at < interval '24 hours'))
-       or p.status = 'archived' and p.payment_status in ('INITIATED', 'PENDING')
-          and p.archived_at is not null
-          and (p.last_synced_at is null or p.last_synced_at - p.archived_at < interval '24 hours'))
-  and exists (select from payment_attempts a
-               where a.payment_id = p.id and a.gateway_idempotency_token is not null)`;
+  and (p.status = 'published' and p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
+       or ${isWatched(db)})
+  and ${wasPrepared(db)}`;
 
 /**
  * The time after which the gateway is asked again. The first time is 30 seconds after the payment was made, voided or

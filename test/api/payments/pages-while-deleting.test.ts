@@ -67,6 +67,18 @@ test('409 while pages are opened as fast as they are closed; the connection stay
   expect(openAtStripe()).toBe(0);
 });
 
+test('money that has reached a page of a void invoice is booked and returned', async () => {
+  const path = await connected();
+  const { body: payment } = await openPage();
+  const invoice = `/v1/invoices/${payment.destination_id}`;
+  expect((await api.post(`${invoice}/void`, {})).status).toBe(200);
+  stripe.payPage(payment.gateway_payment_id);
+  expect((await api.delete(path)).status).toBe(204);
+  expect((await api.get(invoice)).body).toMatchObject({
+    ...{ invoice_status: 'VOIDED', amount_paid: '40', refunded_amount: '40' },
+  });
+});
+
 test('one that is being opened when the connection is deleted is closed by the one who opens it', async () => {
   const path = await connected();
   let deleted: number | null = null;
