@@ -129,6 +129,8 @@ interface EarlierPlan {
   readonly until: string;
   /** True if the billing periods restarted at the change. */
   readonly restarts: boolean;
+  /** The prorations of a change that restarted the periods; absent in older records. */
+  readonly proration_behavior?: (typeof SUBSCRIPTION_PRORATION_BEHAVIORS)[number];
 }
 
 /** Stored and returned fields of a line item, without the embedded price and meter. */

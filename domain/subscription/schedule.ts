@@ -1,5 +1,6 @@
 import { anchorAfterTrial } from '../time/billing-anchor.ts';
 import { billingPeriods, periodContaining, type BillingSchedule } from '../time/billing-periods.ts';
+import type { ProrationBehavior } from '../pricing/proration.ts';
 import { earlierOf, intersection, laterOf, type Instant, type Period } from '../time/instant.ts';
 
 /** What a subscription had before one of its plan changes (billing 14.2). */
@@ -11,6 +12,8 @@ export interface EarlierPlan {
   readonly until: Instant;
   /** True if the billing periods restarted at the change. */
   readonly restarts: boolean;
+  /** The prorations of a change that restarted the periods; absent in older records. */
+  readonly proration_behavior?: ProrationBehavior;
 }
 
 /** The anchor that a subscription had before a pause moved it (billing 12.4). */
@@ -151,7 +154,7 @@ export interface ScheduledPeriod {
   readonly period: Period;
 }
 
-/** The billing periods that overlap a time, oldest first, not cut by its bounds. */
+/** The billing periods that overlap a time, oldest first, not cut by its bounds. A restart ends the one before it. */
 export const periodsWithin = (
   subscription: ScheduledSubscription,
   time: Period,
@@ -160,7 +163,11 @@ export const periodsWithin = (
     const longer = longerPeriodAt(subscription, part.start);
     const others = billingPeriods(schedule, longer?.end ?? part.start, part.end);
     const periods = longer === null ? others : [longer, ...others];
-    return periods.map((period) => ({ schedule, part, period }));
+    const restart = restartsOf(subscription).find(({ until }) => until > part.start);
+    return periods.map(({ start, end }) => {
+      const period = { start, end: earlierOf(end, restart?.until ?? null) };
+      return { schedule, part, period };
+    });
   });
 
 /** The parts of a time, oldest first, each with the schedule that its periods follow. */

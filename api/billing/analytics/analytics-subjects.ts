@@ -7,6 +7,7 @@ import { NO_COMMITMENT } from '../../../domain/pricing/commitment.ts';
 import { subscriptionCommitmentTerms } from '../../../domain/pricing/subscription-commitment.ts';
 import type { PriceTerms } from '../../../domain/pricing/price.ts';
 import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
+import { closingProrations } from '../../../domain/subscription/closing-prorations.ts';
 import { periodsWithin } from '../../../domain/subscription/schedule.ts';
 import { epochMs, intersection, type Period } from '../../../domain/time/instant.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
@@ -175,7 +176,8 @@ async function linesInRanges(
   meterIds: readonly string[] | null,
   { which = 'all', terms = 'whole' }: UsageLinesOptions,
 ): Promise<AnalyticsSubject[]> {
-  const owning = named.flatMap((each) => subscriptionsOwning([each], rangeOf(each)));
+  const ending = named.map(endingAsScheduled);
+  const owning = ending.flatMap((each) => subscriptionsOwning([each], rangeOf(each)));
   const subscriptions =
     terms === 'whole' ? owning : owning.map((each) => ({ ...each, commitment_amount: null }));
   if (subscriptions.length === 0) return [];
@@ -222,6 +224,12 @@ async function linesInRanges(
     );
 }
 
+/** The subscription with the end of a cancellation that is scheduled within its running period (billing 13). */
+const endingAsScheduled = (subscription: SubscriptionRow): SubscriptionRow =>
+  subscription.cancel_at !== null && subscription.cancel_at < subscription.current_period_end
+    ? { ...subscription, end_date: subscription.cancel_at }
+    : subscription;
+
 const withoutCommitments = (sources: BillingSources): BillingSources => ({
   ...sources,
   lines: new Map(
@@ -247,7 +255,8 @@ function chargesInRange(
     const asked = intersection(period, part.start, part.end);
     const paid = asked && intersection(asked, trial_end ?? asked.start, cancelled_at);
     if (paid === null) return [];
-    const target = { subscription, proration_behavior: subscription.proration_behavior, period };
+    const proration_behavior = closingProrations(subscription, period);
+    const target = { subscription, proration_behavior, period };
     const pauses = sources.pauses.get(subscription.id) ?? [];
     const covers = { closing: paid, opening: null };
     return chargesAroundPauses(schedule, usage, covers, pauses).flatMap((charge) =>

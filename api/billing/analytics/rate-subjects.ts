@@ -1,6 +1,7 @@
 import { analyticsDiscounts } from '../../../domain/invoicing/coupon-association.ts';
 import type { UsageRow } from '../../../domain/metering/usage.ts';
 import { Decimal, decimalText, sum } from '../../../domain/money.ts';
+import { closingProrations } from '../../../domain/subscription/closing-prorations.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { rateCharges, type RatedCharge } from '../computing/rate-charges.ts';
@@ -81,12 +82,12 @@ function ratedPeriods(subjects: readonly AnalyticsSubject[], rows: Rows) {
   const answers = new Map([...rows].map(([key, own]) => [key, { key, rows: own }]));
   const bySubscription = groupBy(sold(subjects), ({ subscription }) => subscription!);
   return [...bySubscription].flatMap(([subscription, own]) => {
-    const { proration_behavior } = subscription;
     const { committedUsage: earlier, coupons, pauses } = own[0]!;
     const ends_at = endOf(subscription);
     const asked = own.flatMap((subject) => subject.charges);
     return [...groupBy(asked, ({ period }) => period.start).values()].map((invoiced) => {
       const { period } = invoiced[0]!;
+      const proration_behavior = closingProrations(subscription, period);
       const time = { pauses, ends_at, closes_at: period.end };
       const context = { subscription, proration_behavior, earlier, ...time };
       const charges = rateCharges({ ...context, until: null }, invoiced, answers);

@@ -3,6 +3,7 @@ import { mirroredPauseStatus, movePause } from '../../../domain/states/pause.ts'
 import { moveSubscription } from '../../../domain/states/subscription.ts';
 import { openingStatus } from '../../../domain/subscription/activation.ts';
 import { cancelledAt, dueEnd } from '../../../domain/subscription/cancellation.ts';
+import { endProrations } from '../../../domain/subscription/closing-prorations.ts';
 import { dueAction, dueAt } from '../../../domain/subscription/due.ts';
 import { resume, resumedPeriod } from '../../../domain/subscription/pause.ts';
 import {
@@ -241,12 +242,7 @@ export function cancellation(
     subscription,
     target: isCharged
       ? {
-          ...closedTarget(
-            ended,
-            period,
-            subscription.cancel_proration_behavior ?? subscription.proration_behavior,
-            settings,
-          ),
+          ...closedTarget(ended, period, endProrations(subscription), settings),
           ...(end === subscription.current_period_end ? ORDINARY : {}),
         }
       : null,

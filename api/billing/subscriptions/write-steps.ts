@@ -1,3 +1,4 @@
+import { endProrations } from '../../../domain/subscription/closing-prorations.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
@@ -133,9 +134,8 @@ async function returnAdvances(
     }
     const isReturned = before.cancel_at !== null || before.subscription_status === 'paused';
     if (after.subscription_status !== 'cancelled' || !isReturned) continue;
-    const behavior = before.cancel_proration_behavior ?? before.proration_behavior;
     const end = after.end_date!;
-    const settled = await endAdvances(deps, tx, caller, before, end, behavior, at);
+    const settled = await endAdvances(deps, tx, caller, before, end, endProrations(before), at);
     const of = { kind: 'cancellation', subscription: after, at };
     events.push(...(await writeChange(tx, deps, caller, settled, of)).events);
   }

@@ -1,5 +1,6 @@
 import { invalidField } from '../../../../domain/errors.ts';
 import { decimal, decimalText } from '../../../../domain/money.ts';
+import type { ProrationBehavior } from '../../../../domain/pricing/proration.ts';
 import { priceTerms as ratingTerms } from '../../../../domain/pricing/price.ts';
 import { rate } from '../../../../domain/pricing/rate.ts';
 import {
@@ -224,10 +225,20 @@ export function withPlan(
   };
 }
 
-/** The subscription in the period that begins with the change (billing 14.2). */
-export function restarted(subscription: SubscriptionRow, change: PlanChange): SubscriptionRow {
+/**
+ * The subscription in the period that begins with the change (billing 14.2). The change that ended the period before it
+ * is kept with its prorations, because they rate that period.
+ */
+export function restarted(
+  subscription: SubscriptionRow,
+  change: PlanChange,
+  proration_behavior: ProrationBehavior,
+): SubscriptionRow {
+  const changed = withPlan(subscription, change);
+  const earlier = changed.earlier_plans;
   const moved = {
-    ...withPlan(subscription, change),
+    ...changed,
+    earlier_plans: [...earlier.slice(0, -1), { ...earlier.at(-1)!, proration_behavior }],
     current_period_start: change.effective_at,
   };
   const { end } = paidPeriodAt(moved, change.effective_at)!;

@@ -46,7 +46,7 @@ export async function restartPeriod(
 ): Promise<ChangedResources> {
   const { scope } = caller;
   const { at, isPreview, paid = null, onSettled } = how;
-  const next = restarted(subscription, change);
+  const next = restarted(subscription, change, proration_behavior);
   const stored = await applyPlan(tx, deps, caller, next, change, at);
   const operation = { subscription, restarted: stored, swaps: change.swaps, proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);

@@ -1,0 +1,35 @@
+import type { ProrationBehavior } from '../pricing/proration.ts';
+import type { Instant, Period } from '../time/instant.ts';
+import type { EarlierPlan } from './schedule.ts';
+
+/** The fields of a subscription that determine how the periods are rated that end early. */
+export interface EndedSubscription {
+  readonly proration_behavior: ProrationBehavior;
+  /** That of the cancellation; null if it names none. */
+  readonly cancel_proration_behavior: ProrationBehavior | null;
+  readonly cancel_at: Instant | null;
+  readonly end_date: Instant | null;
+  /** In order of time. */
+  readonly earlier_plans: readonly EarlierPlan[];
+}
+
+/** The prorations of the end of a subscription: those of its cancellation, else its own (billing 13). */
+export const endProrations = ({
+  cancel_proration_behavior,
+  proration_behavior,
+}: Pick<EndedSubscription, 'cancel_proration_behavior' | 'proration_behavior'>) =>
+  cancel_proration_behavior ?? proration_behavior;
+
+/**
+ * The prorations by which a billing period is rated: those of the plan change that restarted the periods at its end
+ * (billing 14.2), those of the end of the subscription (13), or those of the subscription.
+ */
+export function closingProrations(
+  subscription: EndedSubscription,
+  { end }: Period,
+): ProrationBehavior {
+  const { earlier_plans, end_date, cancel_at, proration_behavior } = subscription;
+  const restart = earlier_plans.find(({ restarts, until }) => restarts && until === end);
+  if (restart !== undefined) return restart.proration_behavior ?? proration_behavior;
+  return end === end_date || end === cancel_at ? endProrations(subscription) : proration_behavior;
+}
