@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { invalidOperation } from '../errors.ts';
 import { decimal, Decimal, sum, type Decimal as DecimalType } from '../money.ts';
 import { prorate, type TimeShare } from '../pricing/proration.ts';
-import { isWithin, type Instant, type Period } from '../time/instant.ts';
+import { isWithin, type Instant } from '../time/instant.ts';
 import type { QuotaConfig, QuotaUnit } from './quota-windows.ts';
 
 export type UsageResetPeriod = (typeof USAGE_RESET_PERIODS)[number];
@@ -77,14 +77,14 @@ export function sourcesAt(
   return sources.filter(({ start_date, end_date }) => isWithin(at, start_date ?? at, end_date));
 }
 
-/** Sources in force at any instant of a billed window (money 6.7). */
+/** Sources in force at any instant of a half-open window, a billed one or without an end (money 6.7). */
 export function sourcesDuring(
   sources: readonly EntitlementSource[],
-  window: Period,
+  window: { readonly start: Instant; readonly end: Instant | null },
 ): readonly EntitlementSource[] {
   return sources.filter(
     ({ start_date, end_date }) =>
-      (start_date === null || start_date < window.end) &&
+      (start_date === null || window.end === null || start_date < window.end) &&
       (end_date === null || end_date > window.start),
   );
 }
@@ -150,10 +150,17 @@ export const quotaSources = <Source extends EntitlementSource>(
   sources: readonly Source[],
 ): readonly Source[] => quotasAmong(inForce(sources));
 
+/** The sources in force that have a quota, also if another source is unlimited. They keep order and identity. */
+export const sourcesWithQuota = <Source extends EntitlementSource>(
+  sources: readonly Source[],
+): readonly Source[] => inForce(sources).filter(hasQuota);
+
+const hasQuota = ({ entitlement }: EntitlementSource): boolean =>
+  (entitlement.grant_quota ?? null) !== null;
+
 function quotasAmong<Source extends EntitlementSource>(
   sources: readonly Source[],
 ): readonly Source[] {
-  const hasQuota = ({ entitlement }: Source) => (entitlement.grant_quota ?? null) !== null;
   const isUnlimited = (source: Source) => !hasQuota(source) && limitOf(source) === null;
   return sources.some(isUnlimited) ? [] : sources.filter(hasQuota);
 }

@@ -4,6 +4,7 @@ import { epochMs, isoText, type Instant, type Period } from '../time/instant.ts'
 import type { QuotaShare, QuotaWindow } from '../pricing/quota-share.ts';
 import { quotaOf, type EntitlementSource } from './effective-limits.ts';
 import {
+  isOfOneLength,
   openQuotaWindow,
   quotaOverage,
   quotaSlots,
@@ -70,13 +71,15 @@ export function quotaUsage(
     const slots = slotsAt(at);
     const changes: Decimal[] = [];
     for (const [key, slot] of slots) {
-      const state = states.get(key) ?? { window: null, ignored_until: -Infinity };
+      const state = states.get(key) ?? { window: null, ignored: null };
       states.set(key, state);
       if (state.window === null || at >= state.window.until) {
-        if (at < state.ignored_until) continue;
+        const { ignored } = state;
+        if (ignored !== null && at < ignored.until && isOfOneLength(ignored.config, slot.config))
+          continue;
         const opened = openedBy(slot, cycleAt(at), state.window?.end ?? null, schedule, at);
         if (opened === null) {
-          state.ignored_until = epochMs(cycleAt(at).end);
+          state.ignored = { config: slot.config, until: epochMs(cycleAt(at).end) };
           continue;
         }
         state.window = opened;
@@ -104,8 +107,8 @@ type OpenWindow = { -readonly [Key in keyof SlotWindow]: SlotWindow[Key] } & {
 interface SlotState {
   /** The last window. */
   window: OpenWindow | null;
-  /** A quota that would outlast the cycle counts nothing in it (money 7.3). */
-  ignored_until: number;
+  /** The last quota that would outlast its cycle: it counts nothing until then, another one may (money 7.3). */
+  ignored: { readonly config: QuotaConfig; readonly until: number } | null;
 }
 
 function openedBy(

@@ -78,7 +78,8 @@ export interface QuotaSlot {
   readonly quota: Decimal;
 }
 
-const isOfOneLength = (left: QuotaConfig, right: QuotaConfig): boolean =>
+/** Whether windows of both last equally long. */
+export const isOfOneLength = (left: QuotaConfig, right: QuotaConfig): boolean =>
   left.grant_duration_value === right.grant_duration_value &&
   left.grant_duration_unit === right.grant_duration_unit;
 

@@ -1,6 +1,7 @@
 import {
   quotaSources,
   sourcesDuring,
+  sourcesWithQuota,
   type EntitlementSource,
 } from '../../../domain/entitlement/effective-limits.ts';
 import {
@@ -49,11 +50,13 @@ export function cellQuota(
   query: UsageQuery,
   spec: MeterSpec,
 ): CellQuota | null {
-  const sources = quotaSources(sourcesDuring(entitlements, service));
-  if (sources.length === 0 || !isCountable(countedMeter(spec))) return null;
+  const inService = quotaSources(sourcesDuring(entitlements, service));
+  if (inService.length === 0 || !isCountable(countedMeter(spec))) return null;
   const schedule = quotaScheduleAt(subscription, service.start);
   const cycle = quotaCycle(schedule, service.start);
   const start = earlierOf(laterOf(cycle.start, schedule.start_date), service.start);
+  // A window that an earlier plan opened lasts until its end (money 7.4).
+  const sources = sourcesWithQuota(sourcesDuring(entitlements, { start, end: service.end }));
   return {
     sources,
     schedule,

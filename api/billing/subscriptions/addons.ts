@@ -1,6 +1,7 @@
 import {
   refuseQuotaConflict,
   refuseResetConflict,
+  sourcesDuring,
 } from '../../../domain/entitlement/effective-limits.ts';
 import { invalidField } from '../../../domain/errors.ts';
 import { currencyFits } from '../../../domain/pricing/currency-fits.ts';
@@ -246,7 +247,10 @@ export function addonPeriodEnd(subscription: AddonContext['subscription'], start
   return period?.end ?? current_period_end;
 }
 
-/** Refuses addons that would give one feature two reset periods, or quotas that conflict (billing 4.4, money 7.2). */
+/**
+ * Refuses addons that would give a feature two reset periods, or quotas that conflict, while they are in force: 400
+ * (money 6.11, 7.2). A conflict of features that no added addon has is that of an earlier change.
+ */
 export async function refuseEntitlementConflicts(
   tx: Transaction,
   caller: Caller,
@@ -259,16 +263,22 @@ export async function refuseEntitlementConflicts(
     entitlementSources(tx, caller.scope, [subscription]),
     findEntitlementsOfAll(tx, caller.scope, ids),
   ]);
+  const features = new Set(more.map(({ feature_id }) => feature_id));
   const sources = [
-    ...granted,
-    ...more.map((entitlement) => ({
-      entitlement,
-      subscription_id: subscription.id,
-      quantity: '1',
-      start_date: null,
-      end_date: null,
-    })),
+    ...granted.filter(({ entitlement }) => features.has(entitlement.feature_id)),
+    ...added.flatMap(({ association: { addon_id, start_date, end_date } }) =>
+      more
+        .filter(({ entity_id }) => entity_id === addon_id)
+        .map((entitlement) => {
+          const subscription_id = subscription.id;
+          return { entitlement, subscription_id, quantity: '1', start_date, end_date };
+        }),
+    ),
   ];
-  refuseResetConflict(sources);
-  refuseQuotaConflict(sources);
+  for (const { association } of added) {
+    const { start_date: start, end_date: end } = association;
+    const beside = sourcesDuring(sources, { start, end });
+    refuseResetConflict(beside);
+    refuseQuotaConflict(beside);
+  }
 }
