@@ -1,5 +1,5 @@
 import type { BillingWorld } from '../../support/billing-world.ts';
-import type { Bill, Contract, Use } from './contract.ts';
+import type { Bill, Contract, Draft, Use } from './contract.ts';
 import { invoiceOf } from './found-invoices.ts';
 import { exact, settled, type Facts } from './invoice-facts.ts';
 import { iso } from './naive-calendar.ts';
@@ -210,6 +210,22 @@ export function limitSteps(
   }));
 }
 
+/** The draft in which usage of an instant is billed. */
+const closingOf = <Closing extends Draft>(drafts: readonly Closing[], at: number) =>
+  drafts.find(
+    ({ reason, period }) =>
+      (reason === 'SUBSCRIPTION_CYCLE' || reason === 'PRORATION') &&
+      period.start <= at &&
+      at < period.end,
+  );
+
+/** The use as it arrives: late for a draft that is final at once is late for its invoice. */
+export function arriving(drafts: readonly Draft[], use: Use): Use {
+  const closing = use.late === 'draft' ? closingOf(drafts, use.at) : undefined;
+  const isFinal = closing !== undefined && closing.issued <= closing.drafted + 1;
+  return isFinal ? { ...use, late: 'final' } : use;
+}
+
 /** Usage that arrives when its period is drafted, or when it is final. */
 export function lateSteps(
   world: BillingWorld,
@@ -219,12 +235,7 @@ export function lateSteps(
 ): Step[] {
   return uses.flatMap(({ by, service, at, value, late }): Step[] => {
     if (late === undefined) return [];
-    const closing = bills.find(
-      ({ reason, period }) =>
-        (reason === 'SUBSCRIPTION_CYCLE' || reason === 'PRORATION') &&
-        period.start <= at &&
-        at < period.end,
-    );
+    const closing = closingOf(bills, at);
     if (closing === undefined) return [];
     const user = [customer, ...others][by]!;
     const run = () => world.usage.use(meters.get(service)!, user, iso(at), value);

@@ -9,7 +9,7 @@ export type Trait = (typeof TRAITS)[number];
 export const KINDS = [
   'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended', 'lines', 'trials', 'paused lines',
   'trial phases', 'paused ends', 'everything', 'rates', 'limits',
-  'previews',
+  'previews', 'plan quotas',
 ] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 
@@ -177,13 +177,18 @@ export interface Grant {
   readonly priority: number | null;
 }
 
+/** A limit, or in windows of time the units of a quota. */
+export interface Allowance extends Pick<Free, 'limit' | 'reset' | 'quota'> {
+  readonly service: string;
+}
+
 /** One instance of an addon. */
 export interface Addon {
   readonly fees: readonly Fee[];
   readonly services: readonly Service[];
   readonly quantity: number;
   /** What one unit of it makes free of services of the plan, beside what the plan does. */
-  readonly allowances: readonly { readonly service: string; readonly limit: number | null }[];
+  readonly allowances: readonly Allowance[];
   readonly attached: number;
   /** It ends with the period in which it is attached. */
   readonly once: boolean;

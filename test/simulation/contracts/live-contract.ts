@@ -4,6 +4,7 @@ import { createRandom } from '../../support/random.ts';
 import type { Bill, Contract, Kind } from './contract.ts';
 import {
   addonSteps,
+  arriving,
   billSteps,
   cancelSteps,
   familySteps,
@@ -34,11 +35,9 @@ export async function liveContract(
 ): Promise<object[]> {
   const random = createRandom(seed);
   const contract = randomContract(random, kind);
-  const uses = randomUses(random, contract);
-  const account = new Account(
-    contract,
-    uses.filter(({ late }) => late !== 'final'),
-  );
+  const drafts = new Account(contract, []).drafts();
+  const uses = randomUses(random, contract).map((use) => arriving(drafts, use));
+  const account = new Account(contract, uses);
   const differences: object[] = [];
   const note: Note = (what, expected, found) => {
     const [missing, extra] = [beside(expected, found), beside(found, expected)];

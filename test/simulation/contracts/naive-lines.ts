@@ -4,6 +4,7 @@ import {
   type Addon,
   type Contract,
   type Fee,
+  type Free,
   type Line,
   type LineEdit,
   type Model,
@@ -142,7 +143,28 @@ function withMoves(contract: Contract): Contract {
   return {
     ...contract,
     fees: [contract, ...moves].flatMap(({ fees }, index) => sold(fees, index)),
-    services: [contract, ...moves].flatMap(({ services }, index) => sold(services, index)),
+    services: [contract, ...moves].flatMap(({ services }, index) =>
+      sold(services, index).map((service) => ({ ...service, free: freeIn(contract, service) })),
+    ),
+  };
+}
+
+/** What a plan makes free, beside what addons and the subscription itself do under any plan (money 6.5). */
+function freeIn({ services, moves, addons }: Contract, { name, free }: Service): Free | null {
+  const own = services.find((one) => one.name === name)?.free?.own ?? null;
+  // It replaces the limit of the first plan only.
+  const isFirst = free !== null && free.own !== null;
+  if (free !== null)
+    return isFirst || own === null ? free : { ...free, own: { ...own, replaces: false } };
+  const allowance = addons
+    .flatMap(({ allowances }) => allowances)
+    .find(({ service }) => service === name);
+  if (own === null && allowance === undefined) return null;
+  const sold = [...services, ...moves.flatMap((move) => move.services)];
+  const reset = sold.find((one) => one.name === name && one.free !== null)?.free?.reset;
+  return {
+    ...{ limit: 0, reset: reset ?? allowance?.reset ?? null, isSoft: false, quota: null },
+    own: own && { ...own, replaces: false },
   };
 }
 

@@ -11,7 +11,7 @@ import {
 } from './naive-calendar.ts';
 import { cellsOf, type Lived } from './naive-life.ts';
 import { share, type Lines, type Part } from './naive-lines.ts';
-import { beyondQuota } from './naive-quotas.ts';
+import { beyondQuota, type DatedQuota } from './naive-quotas.ts';
 import { positive, total, zero } from './naive-rating.ts';
 
 /** The usage of a contract in the windows in which it is rated, less what is free. */
@@ -37,10 +37,12 @@ export class Measured {
     return at >= from && (leaves === null || at < leaves);
   }
 
-  #measured(service: Service, { start, end }: Time): Decimal {
+  /** Usage that comes after the invoice of its period is in longer windows of later periods only (billing 17.6). */
+  #measured(service: Service, { period }: Part, { start, end }: Time): Decimal {
     const { pauses } = this.#lines.contract;
     const values = this.#uses
       .filter((use) => use.service === service.name && use.at >= start && use.at < end)
+      .filter(({ late, at }) => late !== 'final' || at < period.start)
       .filter(({ at }) => !pauses.some((pause) => pause.start <= at && at < pause.end))
       .map(({ value }) => new Decimal(value));
     if (service.max) return values.length === 0 ? zero : Decimal.max(...values);
@@ -52,7 +54,7 @@ export class Measured {
     const windows = this.#windows(service, part);
     return windows.map((window) => {
       const inside = cut(window, part.service)!;
-      if (service.free === null) return { window, units: this.#measured(service, inside) };
+      if (service.free === null) return { window, units: this.#measured(service, part, inside) };
       return { window, units: this.#beyondFree(service, part, inside) };
     });
   }
@@ -71,33 +73,53 @@ export class Measured {
 
   /** What usage of a time adds to that beyond the free usage of its reset windows. */
   #beyondFree(service: Service, part: Part, inside: Time): Decimal {
-    if (service.free!.quota !== null) return this.#beyondQuota(service, part, inside);
     const limit = this.#limit(service, part);
     if (limit === null) return zero;
+    // Beside a quota, limits count nothing (money 7.1).
+    if (service.free!.quota !== null) return this.#beyondQuota(service, part, inside);
     return total(
       this.#resets(service, part, inside).map((uncut) => {
         const window = cut(uncut, this.#lines.life)!;
         const own = cut(window, inside)!;
         const beyond = (end: number) =>
-          positive(this.#measured(service, { start: window.start, end }).minus(limit));
+          positive(this.#measured(service, part, { start: window.start, end }).minus(limit));
         return beyond(own.end).minus(beyond(own.start));
       }),
     );
   }
 
-  #beyondQuota({ name, free }: Service, { period }: Part, inside: Time): Decimal {
+  #beyondQuota({ name }: Service, { period }: Part, inside: Time): Decimal {
     const { pauses, zone } = this.#lines.contract;
     const uses = this.#uses.filter(
-      ({ service, at }) =>
+      ({ service, at, late }) =>
         service === name &&
+        late !== 'final' &&
         cut({ start: at, end: at + 1 }, period) !== null &&
         !pauses.some(({ start, end }) => start <= at && at < end),
     );
     return total(
-      beyondQuota(free!.quota!, zone, this.#uncut(period), uses)
+      beyondQuota(this.#quotas(name), zone, this.#uncut(period), uses)
         .filter(({ at }) => inside.start <= at && at < inside.end)
         .map(({ units }) => units),
     );
+  }
+
+  /** The quotas of the plans and addons, each in its time. */
+  #quotas(name: string): DatedQuota[] {
+    const { services, addons } = this.#lines.contract;
+    const ofPlans = services.flatMap(({ name: one, free, during }) =>
+      one !== name || free === null || free.quota === null
+        ? []
+        : [{ quota: free.quota, time: during ?? this.#lines.life }],
+    );
+    const ofAddons = addons.flatMap((addon) =>
+      addon.allowances.flatMap(({ service, quota }) => {
+        if (service !== name || quota === null) return [];
+        const units = quota.units * addon.quantity;
+        return [{ quota: { ...quota, units }, time: this.#lines.timeOf(addon) }];
+      }),
+    );
+    return [...ofPlans, ...ofAddons];
   }
 
   #uncut({ clock, start, added }: Lived): Time {
@@ -128,10 +150,12 @@ export class Measured {
       .filter((addon) => cut(this.#lines.timeOf(addon), part.service) !== null)
       .flatMap(({ allowances, quantity }) =>
         allowances
-          .filter(({ service }) => service === name)
+          .filter(({ service, quota }) => service === name && quota === null)
           .map((one) => (one.limit === null ? null : one.limit * quantity)),
       );
-    const sold = [...(own?.replaces ? [] : [limit]), ...ofAddons];
+    // A quota replaces the limit of its plan.
+    const ofPlan = own?.replaces || free!.quota !== null ? [] : [limit];
+    const sold = [...ofPlan, ...ofAddons];
     // Its last limit before the end of the period counts for all of it (billing 4.7).
     const changed = this.#lines.contract.limits.findLast(
       ({ service, at }) => service === name && at < part.period.end,

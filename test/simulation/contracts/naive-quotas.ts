@@ -6,31 +6,43 @@ import { positive } from './naive-rating.ts';
 
 const HOUR = 3_600_000;
 
+/** A quota with the time in which it is in force. */
+export interface DatedQuota {
+  readonly quota: Quota;
+  readonly time: Time;
+}
+
 /**
  * What each use of a period adds to the usage beyond a quota (money 7.10); the uses are those that count. The period is
- * the one without cuts by the start and the end of the contract: windows are counted from its start (money 7.6).
+ * the one without cuts by the start and the end of the contract: windows are counted from its start (money 7.6). Quotas
+ * that are in force together add up; a window keeps what it has at its start (money 7.4, 7.5).
  */
 export function beyondQuota(
-  quota: Quota,
+  quotas: readonly DatedQuota[],
   zone: string,
   period: Time,
   uses: readonly Use[],
 ): { readonly at: number; readonly units: Decimal }[] {
   let window: Time = { start: -Infinity, end: period.start };
   let used = new Decimal(0);
+  let free = 0;
   return [...uses]
     .sort((left, right) => left.at - right.at)
     .map(({ at, value }) => {
+      const inForce = quotas.filter(({ time }) => time.start <= at && at < time.end);
+      const quota = inForce[0]?.quota;
+      if (quota === undefined) return { at, units: new Decimal(value) };
       if (at >= window.end) {
+        // A window as long as the period counts nothing.
+        const isLong = quota.unit !== 'subscription_period' && outlasts(quota, zone, period);
+        if (isLong) return { at, units: new Decimal(value) };
         window = openedBy(quota, zone, period, at, window.end);
         used = new Decimal(0);
+        free = inForce.reduce((sum, one) => sum + one.quota.units, 0);
       }
-      const before = positive(used.minus(quota.units));
+      const before = positive(used.minus(free));
       used = used.plus(value);
-      // A window as long as the period counts nothing.
-      const isLong = quota.unit !== 'subscription_period' && outlasts(quota, zone, period);
-      const units = isLong ? new Decimal(value) : positive(used.minus(quota.units)).minus(before);
-      return { at, units };
+      return { at, units: positive(used.minus(free)).minus(before) };
     });
 }
 

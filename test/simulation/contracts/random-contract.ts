@@ -18,6 +18,7 @@ import { withLines } from './random-lines.ts';
 import { withMoves } from './random-moves.ts';
 import { withPausedEnd, withPausedLines } from './random-paused-lines.ts';
 import { withEverything } from './random-everything.ts';
+import { withPlanQuotas } from './random-plan-quotas.ts';
 import { withLimits, withQuotas } from './random-quotas.ts';
 import { withRates } from './random-rates.ts';
 import { withTrial } from './random-trials.ts';
@@ -32,7 +33,7 @@ const DATES = [
   [2024, 1, 1], [2024, 4, 1], [2024, 7, 1], [2024, 8, 31],
 ] as const; // prettier-ignore
 const TIMES = [0, 0, 0, 2.5, 9.5, 23.25] as const;
-const RESETS = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL', 'NEVER', null] as const;
+export const RESETS = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL', 'NEVER', null] as const;
 const BUCKETS: readonly Bucket[] = ['6HOUR', 'DAY', 'WEEK', 'MONTH'];
 
 /** A contract of any shape, with what is special about its kind. */
@@ -50,6 +51,7 @@ export function randomContract(random: Random, kind: Kind): Contract {
   if (kind === 'everything') return withEverything(random, plain);
   if (kind === 'rates') return withRates(random, plain);
   if (kind === 'limits') return withLimits(random, plain);
+  if (kind === 'plan quotas') return withPlanQuotas(random, plain);
   return kind === 'changes' ? withChanges(random, plain) : withTraits(random, plain, traits);
 }
 
@@ -218,15 +220,23 @@ export function randomUses(random: Random, contract: Contract): Use[] {
     ...[contract, ...contract.addons, ...contract.moves].flatMap((offer) => offer.services),
     ...contract.edits.flatMap((edit) => (edit.kind === 'service' ? [edit.service] : [])),
   ];
-  /** What is free over several periods is not told of usage that arrives late. */
+  /** Windows of quotas that are open when something changes have usage before and after it. */
+  const turns = contract.kind === 'plan quotas' ? turnsOf(contract) : [];
+  const around = (instant: number) =>
+    Math.max(contract.start, instant + Math.floor((random.next() - 0.5) * 6 * DAY));
+  /** Kinds that have late usage; earlier seeds of `everything` have it without free usage. */
   const canBeLate = (name: string) =>
-    contract.kind === 'everything' &&
-    services.every((one) => one.name !== name || one.free === null);
+    contract.kind === 'plan quotas' ||
+    (contract.kind === 'everything' &&
+      services.every((one) => one.name !== name || one.free === null));
   return [...new Set(services.map(({ name }) => name))].flatMap((name) =>
     Array.from({ length: random.below(20) }, (): Use => {
-      const at = random.chance(0.25)
-        ? random.pick(periods).start - random.pick([0, 1])
-        : contract.start + Math.floor(random.next() * (last - contract.start));
+      const at =
+        turns.length > 0 && random.chance(0.5)
+          ? around(random.pick(turns))
+          : random.chance(0.25)
+            ? random.pick(periods).start - random.pick([0, 1])
+            : contract.start + Math.floor(random.next() * (last - contract.start));
       const others = contract.isDelegated ? 1 : contract.members.length;
       const by = others === 0 ? 0 : random.below(others + 1);
       const value = String(random.below(400) / random.pick([1, 4]));
@@ -237,3 +247,8 @@ export function randomUses(random: Random, contract: Contract): Use[] {
     }),
   );
 }
+
+const turnsOf = ({ moves, addons }: Contract): number[] => [
+  ...moves.map(({ at }) => at),
+  ...addons.flatMap(({ attached, detached }) => [attached, ...(detached ? [detached.at] : [])]),
+];

@@ -33,23 +33,26 @@ export function withQuotas(random: Random, plain: Contract): Contract {
         ...addon,
         allowances: services
           .filter(({ free }) => free !== null && free.quota === null && random.chance(0.7))
-          .map(({ name }) => ({ service: name, limit: limitOf(random) })),
+          .map(({ name, free }) => ({
+            ...{ service: name, limit: limitOf(random), reset: free!.reset, quota: null },
+          })),
       })),
   };
 }
 
 /** A quota of the plan in windows of time. */
-function inWindows(random: Random): Pick<Free, 'limit' | 'reset' | 'own' | 'quota'> {
+export function inWindows(random: Random): Pick<Free, 'limit' | 'reset' | 'own' | 'quota'> {
   const unit = random.pick(['hour', 'hour', 'day', 'week', 'subscription_period'] as const);
   const length = unit === 'hour' ? 1 + random.below(60) : unit === 'day' ? 1 + random.below(4) : 1;
   const quota = { units: 1 + random.below(150), unit, length, withUnit: random.chance(0.5) };
   return { limit: null, reset: null, own: null, quota };
 }
 
-const limitOf = (random: Random): number | null => (random.chance(0.08) ? null : random.below(120));
+export const limitOf = (random: Random): number | null =>
+  random.chance(0.08) ? null : random.below(120);
 
 /** Whether all that happens to an addon happens before the subscription is cancelled. */
-function isOver({ cancelled }: Contract, { attached, detached }: Addon): boolean {
+export function isOver({ cancelled }: Contract, { attached, detached }: Addon): boolean {
   if (cancelled === null) return true;
   return Math.max(attached, detached?.at ?? 0) < Math.min(cancelled.asked, cancelled.at);
 }

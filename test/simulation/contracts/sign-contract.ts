@@ -40,9 +40,10 @@ export async function signContract(
     const owner = { id, entity_type: 'ADDON' };
     await each(addon.fees, (fee) => sellFee(world, owner, contract, fee));
     await each(addon.services, (service) => metered.sell(service, owner));
-    await each(addon.allowances, ({ service, limit }) => {
-      const { name, free } = contract.services.find((one) => one.name === service)!;
-      return metered.entitle({ name, free: { ...free!, limit } }, owner);
+    await each(addon.allowances, ({ service: name, ...allowance }) => {
+      const sold = contract.services.find((one) => one.name === name);
+      const free = { ...allowance, isSoft: sold?.free?.isSoft ?? false, own: null };
+      return metered.entitle({ name, free }, owner);
     });
     return owner;
   });
