@@ -19,7 +19,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
-import { entitlementSources } from '../../catalog/entitlements/entitlement-sources.ts';
+import { sourcesOfAllPlans } from '../../catalog/entitlements/entitlement-sources.ts';
 import { findFeatures } from '../../catalog/features/repository.ts';
 import { featureUsageQuery } from '../analytics/customer-usage.ts';
 import { pausesOf, windowOf, withPauses } from '../analytics/running-window.ts';
@@ -67,7 +67,8 @@ export async function measureGrants(
   const { critical = null, warning = null, info = null } = config;
   const levels = { alert_enabled: config.alert_enabled === true, critical, warning, info };
   const subscriptions = await grantingSubscriptions(pool, scope, customerIds, at);
-  const sources = sourcesAt(await entitlementSources(pool, scope, subscriptions), at);
+  const all = await sourcesOfAllPlans(pool, scope, subscriptions);
+  const sources = sourcesAt(all, at);
   const granting = await withPauses(pool, scope, subscriptions);
   const subscriptionOf = granting.subscriptions;
   const byCustomer = groupBy(
@@ -100,7 +101,7 @@ export async function measureGrants(
       return [featureUsageQuery(scope, customer, key, version, asked)];
     };
     if (entitlement.usage_limit === null)
-      return runningQuotas(entitlement, subscriptionOf, at).flatMap((quotas) => {
+      return runningQuotas(entitlement, all, subscriptionOf, at).flatMap((quotas) => {
         const pauses = granting.pauses.get(quotas.subscription_id) ?? [];
         const asked = { ...quotas.cycle, pauses };
         return questionOf(`${index}/${quotas.subscription_id}`, asked).map((query) => ({

@@ -23,7 +23,7 @@ import type {
 import type { Feature } from '../../../schemas/feature.ts';
 import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { entitlementSources, isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
+import { isGranting, sourcesOfAllPlans } from '../../catalog/entitlements/entitlement-sources.ts';
 import { sourceAnswer } from '../granted-entitlements/granted-features.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
 import { findEmbeddedPlans } from '../../catalog/offers/plan-repository.ts';
@@ -69,7 +69,8 @@ export async function customerUsage(
   const subscriptions = running.filter(
     (row) => isGranting(row, at) && (filter.subscription_ids?.includes(row.id) ?? true),
   );
-  const sources = sourcesAt(await entitlementSources(deps.pool, scope, subscriptions), at);
+  const all = await sourcesOfAllPlans(deps.pool, scope, subscriptions);
+  const sources = sourcesAt(all, at);
   const granted = effectiveEntitlements(sources);
   const features = await featuresOf(deps, scope, granted, filter);
   const shown = granted
@@ -81,7 +82,7 @@ export async function customerUsage(
   ); // prettier-ignore
   const granting = await withPauses(deps.pool, scope, subscriptions);
   const quotasOf = (entitlement: EffectiveEntitlement): RunningQuotas[] =>
-    runningQuotas(entitlement, granting.subscriptions, at);
+    runningQuotas(entitlement, all, granting.subscriptions, at);
 
   const asks: UsageAsk[] = [];
   for (const entitlement of shown) {

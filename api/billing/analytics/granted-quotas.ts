@@ -1,4 +1,9 @@
-import type { EffectiveEntitlement } from '../../../domain/entitlement/effective-limits.ts';
+import {
+  sourcesDuring,
+  sourcesWithQuota,
+  type EffectiveEntitlement,
+  type EntitlementSource,
+} from '../../../domain/entitlement/effective-limits.ts';
 import {
   quotaCycle,
   quotaGrant,
@@ -13,7 +18,6 @@ import type { QuotaWindow } from '../../../domain/pricing/quota-share.ts';
 import { quotaScheduleAt } from '../../../domain/subscription/reset-schedule.ts';
 import { epochMs, laterOf, type Period } from '../../../domain/time/instant.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { groupBy } from '../../conventions/group-by.ts';
 
 /** The quotas of one subscription for a feature, and the cycle whose usage opens their windows. */
 export interface RunningQuotas {
@@ -23,20 +27,28 @@ export interface RunningQuotas {
   readonly cycle: Period;
 }
 
-/** The quotas of a feature, by subscription: each opens windows of its own. Empty without quotas. */
+/**
+ * The quotas of a feature, by subscription: each opens windows of its own. Empty without quotas. `all` has the sources
+ * of earlier plans too: what they opened in the running cycle lasts (money 7.4).
+ */
 export function runningQuotas(
-  { quotas }: Pick<EffectiveEntitlement, 'quotas'>,
+  { feature_id, quotas }: Pick<EffectiveEntitlement, 'feature_id' | 'quotas'>,
+  all: readonly EntitlementSource[],
   subscriptions: ReadonlyMap<string, SubscriptionRow>,
   at: string,
 ): RunningQuotas[] {
-  return [...groupBy(quotas, ({ subscription_id }) => subscription_id)].map(([id, sources]) => {
+  return [...new Set(quotas.map(({ subscription_id }) => subscription_id))].map((id) => {
     const subscription = subscriptions.get(id)!;
+    const own = all.filter(
+      ({ subscription_id, entitlement }) =>
+        subscription_id === id && entitlement.feature_id === feature_id,
+    );
     const schedule = quotaScheduleAt(subscription, at);
     const { start, end } = quotaCycle(schedule, at);
     const from = schedule.start_date <= at ? schedule.start_date : subscription.start_date;
     return {
       subscription_id: id,
-      grants: sources.map(quotaGrant),
+      grants: sourcesWithQuota(sourcesDuring(own, { start, end })).map(quotaGrant),
       schedule,
       cycle: { start: laterOf(start, from), end },
     };

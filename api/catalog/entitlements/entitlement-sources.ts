@@ -39,7 +39,19 @@ export async function entitlementSources(
   subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id'>[],
 ): Promise<EntitlementSource[]> {
   const now = subscriptions.map(({ id, plan_id }) => ({ id, plan_id, earlier_plans: [] }));
-  const dated = await datedSources(db, scope, now, false);
+  return await sourcesOfAllPlans(db, scope, now);
+}
+
+/**
+ * The same with the plans that the subscriptions had before, each until its change: they may have opened windows of
+ * quotas that last (money 7.4).
+ */
+export async function sourcesOfAllPlans(
+  db: Db,
+  scope: Scope,
+  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id' | 'earlier_plans'>[],
+): Promise<EntitlementSource[]> {
+  const dated = await datedSources(db, scope, subscriptions, false);
   return dated.filter(({ known_until }) => known_until === null);
 }
 

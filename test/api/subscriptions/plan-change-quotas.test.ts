@@ -60,6 +60,13 @@ async function subscribed(
       const body = { target_plan_id: plans[plan]!.id };
       return api.postOk(`/v1/subscriptions/${subscription.id}/change/v2/execute`, body);
     },
+    /** The running window, as the summary of the customer's usage shows it. */
+    async shown(time: string) {
+      api.clock.set(time);
+      const { body } = await api.get(`/v1/customers/usage?customer_id=${customer.id}`);
+      const [{ quotas }] = body.features;
+      return quotas;
+    },
     /** The rows of calls that the period bills. */
     async billed() {
       api.clock.set(day(period === 'MONTHLY' ? '2026-05-01' : '2026-07-01'));
@@ -103,4 +110,18 @@ test('a window that is open keeps its quota, also if the new plan bills other ch
   await use('2026-04-12T10:00:00.000Z', '60');
   await use('2026-04-20T10:00:00.000Z', '60');
   expect(await billed()).toEqual(['0 04-01', '30 04-11']);
+});
+
+test('the summary of usage shows the window that is billed', async () => {
+  const { use, change, shown } = await subscribed(
+    ['MONTHLY', 'MONTHLY'],
+    quota('100', 'week'),
+    quota('50', 'week'),
+  );
+  await use('2026-04-10T10:00:00.000Z', '60');
+  await change('2026-04-11', 1);
+  await use('2026-04-12T10:00:00.000Z', '30');
+  expect(await shown('2026-04-13T00:00:00.000Z')).toMatchObject([
+    { quota: '100', used: '90', window_start: '2026-04-10T10:00:00.000Z' },
+  ]);
 });
