@@ -9,7 +9,7 @@ export type Trait = (typeof TRAITS)[number];
 export const KINDS = [
   'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended', 'lines', 'trials', 'paused lines',
   'trial phases', 'paused ends', 'everything', 'rates', 'limits',
-  'previews', 'plan quotas',
+  'previews', 'plan quotas', 'phase addons',
 ] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 
@@ -35,6 +35,8 @@ export interface Cadence {
 export interface Line extends Cadence {
   readonly name: string;
   readonly during: Time | null;
+  /** It is of no phase: a phase does not cut it. */
+  readonly isOfAddon?: boolean;
 }
 
 export interface Fee extends Line {

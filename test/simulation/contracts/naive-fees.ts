@@ -249,7 +249,7 @@ export class Fees {
       ({ name, start }) => name === fee.name && start >= from && start < period.end,
     );
     const all = cells.flatMap((cell, index) =>
-      this.#lines.phases().map((phase) => ({ ...cell, index, phase })),
+      this.#lines.phases(fee).map((phase) => ({ ...cell, index, phase })),
     );
     return all.flatMap(({ reference, cell, index, phase: { time: phase, isLater } }) => {
       const served = cut(active(cell, earlier)[0] ?? NEVER, phase) ?? undefined;

@@ -74,10 +74,10 @@ export class Lines {
     return this.findPeriodAt(at)!;
   }
 
-  /** The times of the prices: the second phase may have others. */
-  phases(): { readonly time: Time; readonly isLater: boolean }[] {
+  /** The times of the prices of a line: the second phase may have others. */
+  phases({ isOfAddon = false }: Line): { readonly time: Time; readonly isLater: boolean }[] {
     const { phase } = this.contract;
-    return phase === null
+    return phase === null || isOfAddon
       ? [{ time: this.life, isLater: false }]
       : [
           { time: { ...this.life, end: phase }, isLater: false },
@@ -89,7 +89,7 @@ export class Lines {
   parts(line: Line, period: Lived): Part[] {
     const { pauses } = this.contract;
     const cells = cellsOf(period, line);
-    return this.phases().flatMap(({ time, isLater }) =>
+    return this.phases(line).flatMap(({ time, isLater }) =>
       cells.flatMap(({ reference, cell }) => {
         const within = cut(cut(cell, time) ?? NEVER, line.during ?? cell);
         const parts = within === null ? [] : active(within, pauses);
@@ -174,8 +174,8 @@ function withAddons(contract: Contract, periods: readonly Lived[]): Contract {
     const during = { start: addon.attached, end: endOf(addon, periods) };
     const { quantity } = addon;
     return {
-      fees: addon.fees.map((fee) => ({ ...fee, quantity, during })),
-      services: addon.services.map((service) => ({ ...service, during })),
+      fees: addon.fees.map((fee) => ({ ...fee, quantity, during, isOfAddon: true })),
+      services: addon.services.map((service) => ({ ...service, during, isOfAddon: true })),
     };
   });
   return {

@@ -18,6 +18,7 @@ import { withLines } from './random-lines.ts';
 import { withMoves } from './random-moves.ts';
 import { withPausedEnd, withPausedLines } from './random-paused-lines.ts';
 import { withEverything } from './random-everything.ts';
+import { withPhaseAddons } from './random-phase-addons.ts';
 import { withPlanQuotas } from './random-plan-quotas.ts';
 import { withLimits, withQuotas } from './random-quotas.ts';
 import { withRates } from './random-rates.ts';
@@ -51,6 +52,7 @@ export function randomContract(random: Random, kind: Kind): Contract {
   if (kind === 'everything') return withEverything(random, plain);
   if (kind === 'rates') return withRates(random, plain);
   if (kind === 'limits') return withLimits(random, plain);
+  if (kind === 'phase addons') return withPhaseAddons(random, plain);
   if (kind === 'plan quotas') return withPlanQuotas(random, plain);
   return kind === 'changes' ? withChanges(random, plain) : withTraits(random, plain, traits);
 }
@@ -79,8 +81,8 @@ function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): 
   const isWindows = traits.has('windows');
   // Only a contract that runs through has phases here.
   const runsThrough = RUN_THROUGH.includes(kind);
-  const isTrial = kind === 'trial phases';
-  const canBePhased = isTrial || (runsThrough && !traits.has('pauses') && !traits.has('addons'));
+  const isPhases = kind === 'trial phases' || kind === 'phase addons';
+  const canBePhased = isPhases || (runsThrough && !traits.has('pauses') && !traits.has('addons'));
   const isFiat = !runsThrough || NOT_CONVERTED.some((trait) => traits.has(trait));
   const zone = random.pick(ZONES);
   const local = randomLocal(random);
@@ -95,7 +97,7 @@ function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): 
   const periods = days > 200 ? 2 : 3 + random.below(days > 80 ? 2 : 4);
   const length = periods * days * DAY;
   const end = random.chance(0.3) ? start + Math.floor(length * (0.4 + random.next() * 0.5)) : null;
-  const isPhased = canBePhased && random.chance(isTrial ? 0.9 : isWindows ? 0.5 : 0.2);
+  const isPhased = canBePhased && random.chance(isPhases ? 0.9 : isWindows ? 0.5 : 0.2);
   const phase = isPhased
     ? start + Math.floor(((end ?? start + length) - start) * (0.1 + random.next() * 0.8))
     : null;
