@@ -26,6 +26,10 @@ export function chargesAroundPauses<Line extends ChargedLine>(
 ): Charge<Line>[] {
   if (pauses.length === 0) return chargesOnInvoice(schedule, lines, scope);
   const lasting = scope.closing === null ? null : pauseAtEnd(scope.closing, pauses);
+  const endsInPause =
+    lasting !== null &&
+    schedule.billing_cycle === 'anniversary' &&
+    scope.closing!.end === schedule.end_date;
   const cells = (cadence: Parameters<typeof chargeCells>[1], period: Period) =>
     pausedCells(schedule, cadence, period, pauses);
   return chargesOnInvoice(schedule, lines, scope, cells).flatMap((charge): Charge<Line>[] => {
@@ -52,13 +56,19 @@ export function chargesAroundPauses<Line extends ChargedLine>(
     }
     if (isFee) return pieces.map((service) => ({ line, cell: { ...cell, service } }));
     const served = withIdle({ ...cell, service: { start: first.start, end: last.end } });
-    return [{ ...served, cell: { ...served.cell, unpaused_service: cell.service } }];
+    // Free usage of a subscription that ends in a pause is for the time before it (billing 12.8).
+    const whole = endsInPause ? earlierCut(cell.cell, lasting.start) : cell.cell;
+    return [{ line, cell: { ...served.cell, cell: whole, unpaused_service: cell.service } }];
   });
 }
 
 /** The part of a cell before an instant; null if it begins later. */
 function before(cell: ChargeCell, until: Instant): ChargeCell | null {
   if (cell.service.start >= until) return null;
-  const cut = ({ start, end }: Period) => ({ start, end: earlierOf(end, until) });
-  return { ...cell, cell: cut(cell.cell), service: cut(cell.service) };
+  return { ...cell, cell: earlierCut(cell.cell, until), service: earlierCut(cell.service, until) };
 }
+
+const earlierCut = ({ start, end }: Period, until: Instant): Period => ({
+  start,
+  end: earlierOf(end, until),
+});

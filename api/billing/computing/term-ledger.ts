@@ -10,7 +10,7 @@ import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import type { TermPosition } from '../../../domain/pricing/term-commitment.ts';
 import { unpausedTime } from '../../../domain/subscription/unpaused-time.ts';
 import { earlierOf, type Period } from '../../../domain/time/instant.ts';
-import type { PausedTime } from '../../../domain/time/paused-cells.ts';
+import { pauseAtEnd, type PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { CommittedUsage } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BilledLine } from './billing-sources.ts';
@@ -107,10 +107,20 @@ export function positionInTerm(
     period,
     ledger: rest.ledger.map((entry) => ({ ...entry, period_start: time.of(entry.period_start) })),
     term: termAt(termSchedule(subscription), unit, period.start),
-    ends_at: ends_at === null ? null : time.of(ends_at),
+    ends_at: ends_at === null ? null : time.of(servedUntil(subscription, input, ends_at)),
   });
   const { start, end } = position.term;
   return { ...position, term: { start: time.back(start), end: time.back(end) } };
+}
+
+/** The end; if the period closes with it in a pause, the start of that: what is not resumed adds nothing (billing 12.8). */
+function servedUntil(
+  { billing_cycle }: SubscriptionRow,
+  { pauses, closes_at }: TermTime,
+  end: string,
+): string {
+  if (billing_cycle === 'calendar' || closes_at !== end) return end;
+  return pauseAtEnd({ start: end, end }, pauses)?.start ?? end;
 }
 
 /** Terms keep the anchor that the subscription had before its plan changes (billing 14.2). */

@@ -2,7 +2,7 @@ import type { Random } from '../../support/random.ts';
 import type { Contract, LineEdit, Pause } from './contract.ts';
 import type { Time } from './naive-calendar.ts';
 import { Account, GRACE_MS } from './naive-contract.ts';
-import { isAdvance, runningAt } from './naive-resumptions.ts';
+import { isAdvance, lineOf, runningAt } from './naive-resumptions.ts';
 import { lastOf, newFee, newService, runningLines } from './random-lines.ts';
 import { ofOnePeriod } from './random-moves.ts';
 import { randomModel } from './random-offer.ts';
@@ -31,7 +31,7 @@ export function withPausedEnd(random: Random, plain: Contract): Contract {
         ? within(random, pause.start, pause.end)
         : null,
   }));
-  const contract = withEndOfPauses(random, { ...paused, pauses });
+  const contract = withLongTerms(plain, withEndOfPauses(random, { ...paused, pauses }));
   const { cancelled, commitment } = contract;
   // What a planned end makes of a term with pauses is not told here, nor what an end in a period of several months.
   const isTold =
@@ -39,6 +39,16 @@ export function withPausedEnd(random: Random, plain: Contract): Contract {
     cancelled === null ||
     (cancelled.type === 'immediate' && contract.unit === 'MONTHLY' && contract.count === 1);
   return isTold ? contract : { ...contract, commitment: { ...commitment, duration: null } };
+}
+
+/** Lines that nothing edits keep commitments that are longer than a period. */
+function withLongTerms(plain: Contract, contract: Contract): Contract {
+  const edited = new Set(contract.edits.map(lineOf));
+  const services = contract.services.map((service) => {
+    const { commitment } = plain.services.find(({ name }) => name === service.name)!;
+    return edited.has(service.name) ? service : { ...service, commitment };
+  });
+  return { ...contract, services };
 }
 
 function withEndOfPauses(random: Random, contract: Contract): Contract {

@@ -1,0 +1,80 @@
+import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { day } from '../../support/day.ts';
+import { completeBackfills } from '../../support/usage-oracle.ts';
+
+/** What the time of a pause is worth in which a subscription ends: nothing (billing 12.8). */
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.api.clock.set(day('2026-01-01'));
+  await world.api.pool`update subscriptions set due_at = null`;
+});
+
+let count = 0;
+
+/** From 1 January, with prorations: calls of which 93 are free, and 310.00 promised for a quarter, each at 1.00. */
+async function subscribed() {
+  const { api, catalog, usage } = world;
+  const plan = await catalog.plan();
+  const [calls, term] = [await catalog.meter(), await catalog.meter()];
+  await catalog.usage(plan, calls, { display_name: 'Calls', amount: '1' });
+  const promised = await catalog.usage(plan, term, { display_name: 'Term', amount: '1' });
+  const feature = await api.postOk('/v1/features', {
+    ...{ name: 'Calls', type: 'metered', meter_id: calls.id, lookup_key: `ends${(count += 1)}` },
+  });
+  await api.postOk('/v1/entitlements', {
+    ...{ entity_type: 'PLAN', entity_id: plan.id, feature_id: feature.id },
+    ...{ feature_type: 'metered', usage_limit: 93 },
+  });
+  await completeBackfills(api.pool);
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, {
+    ...{ start_date: day('2026-01-01'), proration_behavior: 'create_prorations' },
+    line_item_commitments: {
+      [promised.id]: {
+        ...{ commitment_type: 'amount', commitment_amount: '310', overage_factor: '1' },
+        ...{ commitment_duration: 'QUARTERLY', enable_true_up: true },
+      },
+    },
+  });
+  await usage.use(calls, customer, day('2026-01-05'), '100');
+  return subscription;
+}
+
+async function final({ id }: { id: string }): Promise<string[]> {
+  world.api.clock.set(day('2026-02-06'));
+  await world.finalize();
+  const { body } = await world.api.post('/v1/invoices/search', { subscription_id: id });
+  const { invoice_status, line_items } = body.items[0];
+  expect(invoice_status).toBe('FINALIZED');
+  return line_items.map((row: any) => `${row.display_name} ${row.quantity} ${row.amount}`);
+}
+
+test.each([
+  ['at once', '2026-01-31T23:00:00.000Z', null],
+  ['at a date in the period', '2026-01-31T23:00:00.000Z', 'scheduled_date'],
+  ['at the end of the period', day('2026-02-01'), 'end_of_period'],
+  ['at a date after it', day('2026-02-05'), 'scheduled_date'],
+])(
+  'free usage and a term are for the 10 days before the pause: it is cancelled %s',
+  async (_, end, planned) => {
+    const subscription = await subscribed();
+    const post = (path: string, body: object) =>
+      world.api.postOk(`/v1/subscriptions/${subscription.id}/${path}`, body);
+    if (planned !== null)
+      await post('cancel', {
+        cancellation_type: planned,
+        ...(planned === 'scheduled_date' ? { cancel_at: end } : {}),
+      });
+    world.api.clock.set(day('2026-01-11'));
+    await post('pause', { pause_mode: 'immediate' });
+    world.api.clock.set(end);
+    if (planned === null) await post('cancel', { cancellation_type: 'immediate' });
+    await world.close();
+    // 30 of 93 for 10 of 31 days, and 10 of 90 days of 310.00.
+    expect(await final(subscription)).toEqual(['Calls 70 70', 'Term 0 0', 'Term True Up 1 34.44']);
+  },
+);
