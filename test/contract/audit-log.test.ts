@@ -1,3 +1,4 @@
+import postgres from 'postgres';
 import type { Pool } from '../../postgres/client.ts';
 import {
   auditTenantTables,
@@ -169,6 +170,21 @@ describe('audit log', () => {
     const forged = api`insert into audit_log (tenant_id, environment_id, entity_type, entity_id, action, actor_kind)
                        values ('tenant_a', 'env_a', 'plan', 'plan_1', 'created', 'user')`;
     await expect(forged).rejects.toMatchObject({ code: '42501' });
+  });
+
+  // A connection plans the comparison once, for the rows of its first change, and keeps the plan.
+  test('the old and the new rows of a change are joined by a hash: a change of many rows takes no squared time', async () => {
+    const plans: string[] = [];
+    const onnotice = ({ detail }: { detail?: string }) => void plans.push(detail ?? '');
+    const own = postgres(database.url, { max: 1, onnotice });
+    await own`insert into tax_rates ${own({ id: 'tax_1', ...SCOPE, name: 'T', code: 't', tax_rate_type: 'percentage', percentage_value: '1', created_at: AT, updated_at: AT })}`;
+    await own`set debug_print_plan = on`;
+    await own`set client_min_messages = log`;
+    await own`update tax_rates set name = 'U' where id = 'tax_1'`;
+    await own.end({ timeout: 1 });
+    const [comparison, ...others] = plans.filter((plan) => plan.includes('new_rows'));
+    expect(others).toEqual([]);
+    expect(comparison!.match(/\{(HASH|MERGE)JOIN/g)).toHaveLength(1);
   });
 
   test('every table of a tenant is audited, or listed with the reason', async () => {
