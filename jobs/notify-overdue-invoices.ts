@@ -9,7 +9,7 @@ import {
 } from '../api/billing/records/due-invoice-repository.ts';
 import { findSubscriptions } from '../api/billing/records/subscription-repository.ts';
 import { findCustomers } from '../api/customers/customers/repository.ts';
-import { groupBy } from '../api/conventions/group-by.ts';
+import { groupBy } from '../domain/group-by.ts';
 import type { Scope, Transaction } from '../postgres/client.ts';
 import { writeOutboxEvents } from '../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../schemas/invoice.ts';

@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts';
 import { decimal, Decimal, sum, ZERO } from '../money.ts';
 import { netAmount } from '../pricing/net-amount.ts';
 import type { BilledRow } from '../pricing/credit.ts';
@@ -37,18 +38,15 @@ export function creditedServices(
   rows: readonly ServiceRow[],
 ): (lineItemId: string, at: string) => CreditedService | null {
   const live = rows.filter(({ invoice_status }) => invoice_status !== 'VOIDED');
-  const ids = new Set(live.map((row) => row.subscription_line_item_id));
-  const services = [...ids].flatMap((line) =>
-    servicesOf(
-      line,
-      live.filter((row) => row.subscription_line_item_id === line),
-    ),
-  );
-  const linked = linkedBy(services).map((group) => ({ group, credited: creditedOf(group) }));
+  const byLine = groupBy(live, (row) => row.subscription_line_item_id);
+  const services = [...byLine].flatMap(([line, own]) => servicesOf(line, own));
+  const linked = linkedBy(services).flatMap((group) => {
+    const credited = creditedOf(group);
+    return group.map((service) => ({ ...service, credited }));
+  });
+  const ofLine = groupBy(linked, ({ line_item_id }) => line_item_id);
   return (id, at) =>
-    linked.find(({ group }) =>
-      group.some((each) => each.line_item_id === id && each.start <= at && at < each.end),
-    )?.credited ?? null;
+    ofLine.get(id)?.find(({ start, end }) => start <= at && at < end)?.credited ?? null;
 }
 
 function creditedOf(group: readonly Service[]): CreditedService | null {

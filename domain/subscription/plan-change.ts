@@ -1,5 +1,5 @@
 import { withArticle } from '../article.ts';
-import assert from 'node:assert/strict';
+import { groupBy } from '../group-by.ts';
 import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import { decimal, Decimal, sum } from '../money.ts';
 import { effectiveMonths, type BillingPeriod } from '../pricing/cadence.ts';
@@ -118,26 +118,24 @@ export function pairLines(
   lines: readonly PlanLine[],
   targetPrices: readonly ServicePrice[],
 ): LinePairing[] {
-  const open = [...targetPrices];
+  const byService = groupBy(targetPrices, serviceText);
+  const paired = new Set<ServicePrice>();
   const pairs = lines.map((line): LinePairing => {
-    const index = open.findIndex((price) => isSameService(line.price, price));
-    if (index < 0) return { action: 'close', line_id: line.id };
-    const [price] = open.splice(index, 1);
-    assert(price);
+    const service = serviceText(line.price);
+    const price = service === null ? undefined : byService.get(service)?.shift();
+    if (price === undefined) return { action: 'close', line_id: line.id };
+    paired.add(price);
     const action = isIdenticalFixed(line.price, price) ? 'keep' : 'replace';
     return { action, line_id: line.id, price_id: price.id };
   });
+  const open = targetPrices.filter((price) => !paired.has(price));
   return [...pairs, ...open.map((price): LinePairing => ({ action: 'open', price_id: price.id }))];
 }
 
-function isSameService(left: ServicePrice, right: ServicePrice): boolean {
-  if (left.type !== right.type) return false;
-  if (left.type === 'FIXED') return !!left.lookup_key && left.lookup_key === right.lookup_key;
-  return (
-    left.meter_id !== null &&
-    left.meter_id === right.meter_id &&
-    filterText(left.filter_values) === filterText(right.filter_values)
-  );
+/** The same text for the same service; null for a price that has no pair. */
+function serviceText({ type, lookup_key, meter_id, filter_values }: ServicePrice): string | null {
+  if (type === 'FIXED') return lookup_key ? JSON.stringify([type, lookup_key]) : null;
+  return meter_id === null ? null : JSON.stringify([type, meter_id, filterText(filter_values)]);
 }
 
 /** Whether both prices are fixed and equal in all terms that affect rating. */

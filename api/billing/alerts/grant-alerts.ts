@@ -16,7 +16,7 @@ import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { sourcesOfAllPlans } from '../../catalog/entitlements/entitlement-sources.ts';

@@ -11,7 +11,7 @@ import type { AlertSetting } from '../../../schemas/alert.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { computeInvoices } from '../computing/compute-invoices.ts';
 import type { ComputedInvoice } from '../computing/invoice-target.ts';

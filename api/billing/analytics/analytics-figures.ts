@@ -13,7 +13,7 @@ import { Decimal, ZERO } from '../../../domain/money.ts';
 import { rate } from '../../../domain/pricing/rate.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { UsageAnalyticsPoint } from '../../../schemas/usage-analytics.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { asksOfQuestion } from '../computing/line-questions.ts';
 import type { AnalyticsSubject, SubjectStretch } from './analytics-subjects.ts';
 import type { UsageAsk } from '../../usage/quantities/ask-usage.ts';

@@ -22,7 +22,7 @@ import type { CommittedUsage } from '../../../schemas/invoice.ts';
 import type { Meter } from '../../../schemas/meter.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import {
   readBillingSources,
   type BilledLine,

@@ -13,7 +13,7 @@ import type {
 import { getActiveCostsheet } from '../../catalog/costs/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { findMeters } from '../../catalog/meters/repository.ts';
 import {
   findPricesOfEntities,

@@ -3,7 +3,7 @@ import type { UsageRow } from '../../../domain/metering/usage.ts';
 import { Decimal, decimalText, sum } from '../../../domain/money.ts';
 import { closingProrations } from '../../../domain/subscription/closing-prorations.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { rateCharges, type RatedCharge } from '../computing/rate-charges.ts';
 import { commitCharges, type InvoiceCharge } from '../computing/subscription-commitments.ts';
 import { endOf } from '../computing/term-ledger.ts';

@@ -3,7 +3,7 @@ import { sum, ZERO, type Decimal } from '../../../domain/money.ts';
 import type { EventReader } from '../../../clickhouse/reading/event-reader.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { readShownUsage } from '../../usage/quantities/ask-usage.ts';
 import { ratingAsks } from '../analytics/analytics-figures.ts';
 import { runningUsageLines } from '../analytics/analytics-subjects.ts';

@@ -7,7 +7,7 @@ import { forecastBalance } from '../../../domain/wallet/forecast.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { WalletForecast } from '../../../schemas/wallet-forecast.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { asksOf, figuresOf, type AnalyticsQuestion } from '../analytics/analytics-figures.ts';
 import { usageLines } from '../analytics/analytics-subjects.ts';

@@ -4,7 +4,7 @@ import { alertTransition, type AlertSettings } from '../../../domain/wallet/bala
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { announcedCredits, findWallets, type WalletRow } from '../credits/wallet-repository.ts';
 import { lastWalletAlertStates } from '../records/alert-log-repository.ts';

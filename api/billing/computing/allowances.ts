@@ -32,7 +32,7 @@ import {
 } from '../../../domain/subscription/reset-schedule.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import type { BilledLine } from './billing-sources.ts';
 import { usageStream } from './usage-stream.ts';
 

@@ -15,7 +15,7 @@ import { findCustomers } from '../../customers/customers/repository.ts';
 import { datedSources, type DatedSource } from '../../catalog/entitlements/entitlement-sources.ts';
 import { findFeatures } from '../../catalog/features/repository.ts';
 import { findOwnedTaxes, type OwnedTaxAssociation } from '../../catalog/taxes/repository.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
 import { pausedTimes } from '../records/pause-repository.ts';
 import { pooledCustomers } from '../records/child-repository.ts';

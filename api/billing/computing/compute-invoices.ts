@@ -4,7 +4,7 @@ import type { UsageAnswers, UsageReader } from '../../../domain/metering/usage.t
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { CouponAssociation } from '../../../schemas/coupon.ts';
 import type { OwnedTaxAssociation } from '../../catalog/taxes/repository.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import type { BillingDeps, UsageDeps } from '../../deps.ts';
 import { readShownUsage } from '../../usage/quantities/ask-usage.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';

@@ -8,7 +8,7 @@ import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.
 import { netAmount } from '../../../domain/pricing/net-amount.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { rowsOfServiceAfter } from '../records/subscription-change-repository.ts';
 

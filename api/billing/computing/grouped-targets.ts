@@ -2,7 +2,7 @@ import { isMergedAt } from '../../../domain/subscription/hierarchy.ts';
 import { laterOf, type Period } from '../../../domain/time/instant.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { groupedOf } from '../records/child-repository.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
 import type { InvoiceTarget } from './invoice-target.ts';

@@ -6,7 +6,7 @@ import { prepaidWalletOrder } from '../../../domain/wallet/wallet-order.ts';
 import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { ledgerAfter, writeDecisions, type Decided, type Ledger } from '../credits/ledger.ts';
 import {
   findPrepaidWallets,

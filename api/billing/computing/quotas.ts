@@ -19,7 +19,7 @@ import { commitmentWindows, type MeasuredLine } from '../../../domain/pricing/us
 import { quotaScheduleAt } from '../../../domain/subscription/reset-schedule.ts';
 import { earlierOf, epochMs, isoText, laterOf } from '../../../domain/time/instant.ts';
 import { windowGrid } from '../../../domain/time/usage-windows.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import type { AllowanceFacts } from './allowances.ts';
 import { usageStream } from './usage-stream.ts';
 

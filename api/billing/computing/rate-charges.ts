@@ -17,7 +17,7 @@ import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { QuotaShare } from '../../../domain/pricing/quota-share.ts';
 import type { AllowanceShare } from '../../../domain/pricing/allowance.ts';
 import { byText } from '../../../domain/text-order.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { shareAllowances } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';

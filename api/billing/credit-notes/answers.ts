@@ -6,7 +6,7 @@ import {
   type CreditNoteRecord,
 } from '../../../schemas/credit-note.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { picked } from '../../conventions/picked.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';

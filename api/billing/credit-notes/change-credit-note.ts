@@ -13,7 +13,7 @@ import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { CreditNoteLineRecord, CreditNoteRecord } from '../../../schemas/credit-note.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import {
   lockInvoiceToPay,

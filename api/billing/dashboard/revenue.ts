@@ -6,7 +6,7 @@ import type {
   RevenueDashboardBody,
   Revenues,
 } from '../../../schemas/dashboard.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import {
   issuedByMonth,
   revenueByCustomer,

@@ -10,7 +10,7 @@ import type { Db, Scope } from '../../../postgres/client.ts';
 import type { DashboardSummary, DashboardSummaryBody } from '../../../schemas/dashboard.ts';
 import { findCouponAssociationsOf } from '../../catalog/coupons/repository.ts';
 import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
 import { attachedCoupons } from '../computing/coupon-applications.ts';
 import {

@@ -10,7 +10,7 @@ import type { Scope } from '../../../postgres/client.ts';
 import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
 import type { EventCosts } from '../../../schemas/event-monitoring.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { withPrices } from '../computing/billing-sources.ts';
 import { lineItemsOf } from '../records/subscription-repository.ts';
 import { propertiesOf, textsOf } from '../../usage/events/answers.ts';

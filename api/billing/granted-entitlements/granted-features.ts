@@ -17,7 +17,7 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
 import { findPlanRows } from '../../catalog/offers/plan-repository.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { runningSubscriptions } from '../../usage/quantities/repository.ts';

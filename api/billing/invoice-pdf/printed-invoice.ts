@@ -12,7 +12,7 @@ import type {
 import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SettingValue } from '../../../schemas/settings/settings.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { printedAmount, printedDay, printedPeriod, printedQuantity } from './printed-values.ts';
 
 export interface InvoiceToPrint {

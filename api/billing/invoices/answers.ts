@@ -10,7 +10,7 @@ import {
 } from '../../../schemas/invoice.ts';
 import { findTaxRates } from '../../catalog/taxes/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { picked } from '../../conventions/picked.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';

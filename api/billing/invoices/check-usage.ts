@@ -4,7 +4,7 @@ import type { UsageAnswers, UsageQuery } from '../../../domain/metering/usage.ts
 import type { Scope } from '../../../postgres/client.ts';
 import type { InvoiceLineRecord, InvoiceRecord, UsageCheck } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';

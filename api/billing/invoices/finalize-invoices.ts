@@ -12,7 +12,7 @@ import { findCustomers } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import { isOutage } from '../../outage.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import type { BillingRun } from '../billing-run.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
 import { computeInvoices } from '../computing/compute-invoices.ts';

@@ -11,7 +11,7 @@ import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { openLedger, writeDecision } from '../credits/ledger.ts';
 import {

@@ -14,6 +14,7 @@ import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import type { SettledRow } from '../records/subscription-change-repository.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { billedRowsOf } from './billed-rows.ts';
 import { mostBilled } from './credited-customer.ts';
 import { servedCells } from './line-cells.ts';
@@ -80,14 +81,15 @@ export function rowsOfChange(
   at: string,
 ): ChangedRow[] {
   const paused = { ...operation, pauses, notedBeyond: notedBeyond(settled) };
+  const byLine = groupBy(settled, ({ subscription_line_item_id }) => subscription_line_item_id);
+  const rowsOf = ({ id }: BilledLine) => byLine.get(id) ?? [];
   const swaps = [...operation.swaps.entries()].filter(([, { before }]) => {
     const { resumed } = operation;
     if (resumed === undefined || before === null) return true;
-    const rows = settled.filter((row) => row.subscription_line_item_id === before.id);
-    return isBilledAsServed(resumed, before, pauses, rows);
+    return isBilledAsServed(resumed, before, pauses, rowsOf(before));
   });
   return swaps.flatMap(([index, swap]) => [
-    ...(swap.before === null ? [] : credits(paused, index, swap, swap.before, settled)),
+    ...(swap.before === null ? [] : credits(paused, index, swap, swap.before, rowsOf(swap.before))),
     ...(swap.after === null ? [] : charges(paused, index, swap, swap.after, at)),
   ]);
 }
@@ -119,10 +121,9 @@ function credits(
   swap: number,
   { effective_at, until = null }: LineSwap,
   line: BilledLine,
-  settled: readonly SettledRow[],
+  ofLine: readonly SettledRow[],
 ): ChangedRow[] {
   if (line.billing_period === 'ONETIME') return [];
-  const ofLine = settled.filter((row) => row.subscription_line_item_id === line.id);
   const { subscription, resumed, pauses } = operation;
   const known = resumed === undefined ? pauses : earlierPauses(resumed, pauses);
   const cells =

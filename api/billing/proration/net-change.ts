@@ -6,22 +6,22 @@ import type { ChangedRow } from './change-rows.ts';
 /** The credit and the charge of one swap as one row: its quantity and amount are the differences. */
 export function netted(rated: readonly ChangedRow[]): ChangedRow[] {
   const rows: ChangedRow[] = [];
+  const bySwap = new Map<number, number[]>();
   for (const row of rated) {
-    const index = rows.findIndex((other) => isOther(other, row));
-    if (index < 0) rows.push(row);
-    else
-      rows[index] = {
-        ...row,
-        billed: null,
-        billed_to: null,
-        rated: mergedRow(rows[index]!.rated, row.rated),
-      };
+    const ofSwap = bySwap.get(row.swap) ?? [];
+    const index = ofSwap.find((each) => isOther(rows[each]!, row));
+    if (index === undefined) {
+      bySwap.set(row.swap, [...ofSwap, rows.length]);
+      rows.push(row);
+      continue;
+    }
+    const { rated: credit } = rows[index]!;
+    rows[index] = { ...row, billed: null, billed_to: null, rated: mergedRow(credit, row.rated) };
   }
   return rows;
 }
 
 const isOther = (credit: ChangedRow, charge: ChangedRow): boolean =>
-  credit.swap === charge.swap &&
   credit.rated.kind === 'credit' &&
   charge.rated.kind === 'base' &&
   credit.line.price_id === charge.line.price_id &&

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Decimal, decimal, decimalText, sum } from '../../../domain/money.ts';
 import { changeKey } from '../../../domain/pricing/line-change.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
@@ -82,7 +83,7 @@ export async function writeChange(
     ...newRecord(deps, caller, 'subs_change'),
     subscription_id: of.subscription.id,
     kind: of.kind,
-    operation_key,
+    operation_key: createHash('sha256').update(operation_key).digest('hex'),
     effective_at: startOfChange(operation),
     rows,
     net: decimalText(sum(rows.map(({ net }) => decimal(net)))),

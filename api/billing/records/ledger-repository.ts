@@ -1,6 +1,6 @@
 import { EMPTY_LEDGER, type InvoiceLedger } from '../../../domain/invoicing/payment-ledger.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 
 /**
  * The rows from which the payment fields of each invoice are derived (money 8.4.1), by invoice. Every invoice

@@ -41,18 +41,45 @@ export async function markUnsettled(
      where ${inScope(tx, scope)} and id ${oneOf(tx, ids)}`;
 }
 
-/** Ends a line item, at its start if that is later. The caller holds the lock of its subscription. */
-export async function endLineItemAt(
+interface LineItemChange {
+  readonly updated_at: string;
+  readonly updated_by: string;
+}
+
+/**
+ * Ends line items, each at its own date, or at its start if that is later. The caller holds the lock of their
+ * subscription.
+ */
+export async function endLineItems(
   tx: Transaction,
   scope: Scope,
-  id: string,
-  end_date: string,
-  change: { readonly updated_at: string; readonly updated_by: string },
+  ends: readonly { readonly id: string; readonly end_date: string }[],
+  change: LineItemChange,
 ): Promise<void> {
+  if (ends.length === 0) return;
   await tx`
-    update subscription_line_items
-       set ${tx(change)}, end_date = greatest(start_date, ${end_date}), end_set_at = ${change.updated_at}
-     where ${inScope(tx, scope)} and id = ${id}`;
+    update subscription_line_items i
+       set ${tx(change)}, end_date = greatest(i.start_date, ended.end_date), end_set_at = ${change.updated_at}
+      from unnest(${ends.map(({ id }) => id)}::text[], ${ends.map(({ end_date }) => end_date)}::timestamptz[])
+           as ended (id, end_date)
+     where ${inScope(tx, scope, 'i')} and i.id = ended.id and i.status = 'published'`;
+}
+
+/** Moves line items to prices of another plan. The caller holds the lock of their subscription. */
+export async function moveLineItems(
+  tx: Transaction,
+  scope: Scope,
+  moves: readonly { readonly id: string; readonly price_id: string }[],
+  plan: { readonly id: string; readonly name: string },
+  change: LineItemChange,
+): Promise<void> {
+  if (moves.length === 0) return;
+  await tx`
+    update subscription_line_items i
+       set ${tx(change)}, price_id = moved.price_id, entity_id = ${plan.id}, plan_display_name = ${plan.name}
+      from unnest(${moves.map(({ id }) => id)}::text[], ${moves.map(({ price_id }) => price_id)}::text[])
+           as moved (id, price_id)
+     where ${inScope(tx, scope, 'i')} and i.id = moved.id and i.status = 'published'`;
 }
 
 /** A page of line items, including ended ones. `at` decides which are active, if the filter asks for that. */

@@ -8,7 +8,7 @@ import { inScope, type Db, type Scope, type Transaction } from '../../../postgre
 import { tableOf } from '../../../postgres/table.ts';
 import type { SubscriptionPause } from '../../../schemas/subscription-pause.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 
 const pauses = tableOf<SubscriptionPause>({
   name: 'subscription_pauses',

@@ -2,7 +2,7 @@ import { dueAt } from '../../../domain/subscription/due.ts';
 import { isMergedAt } from '../../../domain/subscription/hierarchy.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { groupedOf } from '../records/child-repository.ts';
 import { closing, type Advance } from './plan-advance.ts';

@@ -1,6 +1,7 @@
 import { refuseUsageRatedTwice } from '../../../domain/pricing/filter-values.ts';
 import { haveSameTerms } from '../../../domain/pricing/price-version.ts';
 import { planPriceSync, type SyncedLine } from '../../../domain/subscription/price-sync.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { laterOf } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -22,7 +23,7 @@ import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { inheritedCommitment } from './line-commitments.ts';
 import { lineItem, withMeterNames } from './line-item.ts';
 import { assertNoCheckout } from './no-checkout.ts';
-import { endLineItemAt } from '../records/line-item-repository.ts';
+import { endLineItems } from '../records/line-item-repository.ts';
 import { couponUses } from '../records/subscription-invoice-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import {
@@ -86,10 +87,12 @@ export async function syncSubscription(
       include_price_ids: subscription.include_price_ids,
     },
   };
+  const priceOf = new Map(prices.map((price) => [price.id, price]));
+  const lineOf = new Map(lines.map((line) => [line.id, line]));
   const successions: Succession[] = [];
   const created = sync.creates.map(({ price_id, start_date, end_date, follows }) => {
-    const price = prices.find((known) => known.id === price_id)!;
-    const before = lines.find((line) => line.id === follows) ?? null;
+    const price = priceOf.get(price_id)!;
+    const before = lineOf.get(follows ?? '') ?? null;
     const line = lineItem(deps, caller, owner, price, {
       ...keptOf(before, price),
       entity: { type: 'plan', id: plan.id },
@@ -102,8 +105,8 @@ export async function syncSubscription(
     return line;
   });
   refuseOverlaps(lines, sync.ends, created);
-  for (const { line_item_id, end_date } of sync.ends)
-    await endLineItemAt(tx, scope, line_item_id, end_date, changed(deps, caller));
+  const ends = sync.ends.map(({ line_item_id, end_date }) => ({ id: line_item_id, end_date }));
+  await endLineItems(tx, scope, ends, changed(deps, caller));
   const rows = await withMeterNames(tx, caller, created);
   await insertLineItems(
     tx,
@@ -193,13 +196,12 @@ function refuseOverlaps(
   ends: readonly { readonly line_item_id: string; readonly end_date: string }[],
   created: readonly BilledLine[],
 ): void {
-  const endOf = (line: BilledLine) =>
-    ends.find(({ line_item_id }) => line_item_id === line.id)?.end_date ?? line.end_date;
+  const endedAt = new Map(ends.map(({ line_item_id, end_date }) => [line_item_id, end_date]));
+  const byMeter = groupBy([...lines, ...created], ({ meter_id }) => meter_id);
   for (const line of created.filter(({ meter_id }) => meter_id !== null)) {
-    const beside = [...lines, ...created].filter((other) => {
-      const [end, otherEnd] = [line.end_date, endOf(other)];
+    const beside = byMeter.get(line.meter_id)!.filter((other) => {
+      const [end, otherEnd] = [line.end_date, endedAt.get(other.id) ?? other.end_date];
       return (
-        other.meter_id === line.meter_id &&
         (otherEnd === null || otherEnd > line.start_date) &&
         (end === null || other.start_date < end)
       );

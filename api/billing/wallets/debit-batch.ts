@@ -7,7 +7,7 @@ import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { noteActorsOfRows, type Actor } from '../../../postgres/scoped-pool.ts';
 import type { DebitWalletBody } from '../../../schemas/wallet-requests.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { ledgerAfter, writeDecisions, type Decided, type Ledger } from '../credits/ledger.ts';
 import { lockFreeWallets, lockWallets, type WalletRow } from '../credits/wallet-repository.ts';

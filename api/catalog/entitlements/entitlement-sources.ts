@@ -5,7 +5,7 @@ import type { Db, Scope } from '../../../postgres/client.ts';
 import { clockTimesOf } from '../../../postgres/tables/test-clocks.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { findAddonAssociationsOf } from '../offers/addon-association-repository.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { entitlementHistory, findEntitlementsOfAll, type EntitlementRow } from './repository.ts';
 
 /**

@@ -2,7 +2,7 @@ import { inScope, oneOf, type Db, type Fragment, type Scope } from '../../../pos
 import { findPage } from '../../../postgres/search.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { TimelineEntry, TimelineSearchBody } from '../../../schemas/timeline.ts';
-import { groupBy } from '../../conventions/group-by.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 
 /** Whose timeline: ids of the records that belong to it, the owner included. */
 export type TimelineOwner =

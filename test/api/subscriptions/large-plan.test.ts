@@ -1,5 +1,6 @@
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf } from '../../support/catalog.ts';
+import { planOfMany } from '../../support/plan-of-many.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -7,24 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** A plan with copies of one price, made below the API because ten thousand requests take minutes. */
-async function planOf(prices: number): Promise<{ id: string }> {
-  const catalog = catalogOf(api);
-  const plan = await catalog.plan();
-  const first = await catalog.fixed(plan, '0.01');
-  await api.pool`
-    insert into prices overriding user value
-    select (jsonb_populate_record(p, jsonb_build_object('id', ids.id, 'parent_price_id', ids.id))).*
-      from prices p,
-           lateral (select 'price_' || lpad(n::text, 26, '0') as id
-                      from generate_series(2, ${prices}::integer) n) ids
-     where p.id = ${first.id}`;
-  return plan;
-}
-
 test('a plan of 10,000 prices can be subscribed to, invoiced, previewed, printed and cancelled', async () => {
   const catalog = catalogOf(api);
-  const plan = await planOf(10_000);
+  const plan = await planOfMany(api, 10_000);
   const subscription = await catalog.subscribe(await catalog.customer(), plan);
   const [lines] = await api.pool<{ count: string }[]>`
     select count(*) from subscription_line_items where subscription_id = ${subscription.id}`;

@@ -3,11 +3,11 @@ import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
-import { changeLineItem } from '../../records/line-item-repository.ts';
+import { endLineItems, moveLineItems } from '../../records/line-item-repository.ts';
 import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
 import { changeSubscription, insertLineItems } from '../../records/subscription-repository.ts';
 import { endAddonsOfPeriod, endDroppedAddons } from './addons-of-change.ts';
-import { replaceLine, rowOf } from './line-records.ts';
+import { replaceLines, rowOf } from './line-records.ts';
 import type { PlanChange } from './plan-swap.ts';
 
 /**
@@ -23,22 +23,17 @@ export async function applyPlan(
   at: string,
 ): Promise<SubscriptionRow> {
   const { scope, user_id } = caller;
-  for (const { before, after, effective_at } of change.swaps) {
-    if (before !== null && after !== null) await replaceLine(tx, deps, caller, before, after);
-    else if (after !== null) await insertLineItems(tx, [rowOf(after)]);
-    else
-      await changeLineItem(tx, scope, before!.id, {
-        end_date: effective_at > before!.start_date ? effective_at : before!.start_date,
-        ...changed(deps, caller),
-      });
-  }
-  for (const { line, after } of change.kept)
-    await changeLineItem(tx, scope, line.id, {
-      price_id: after.price_id,
-      entity_id: change.to.id,
-      plan_display_name: change.to.name,
-      ...changed(deps, caller),
-    });
+  const { swaps, kept, to } = change;
+  const replaced = swaps.flatMap(({ before, after }) => (before && after ? { before, after } : []));
+  const ended = swaps.flatMap(({ before, after, effective_at }) =>
+    before && !after ? { id: before.id, end_date: effective_at } : [],
+  );
+  const added = swaps.flatMap(({ before, after }) => (after && !before ? rowOf(after) : []));
+  await replaceLines(tx, deps, caller, replaced);
+  await endLineItems(tx, scope, ended, changed(deps, caller));
+  await insertLineItems(tx, added);
+  const moved = kept.map(({ line, after }) => ({ id: line.id, price_id: after.price_id }));
+  await moveLineItems(tx, scope, moved, to, changed(deps, caller));
   await endDroppedAddons(tx, deps, caller, change.addons, {
     effective_at: change.effective_at,
     at,

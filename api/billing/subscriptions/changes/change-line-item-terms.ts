@@ -13,7 +13,7 @@ import type { BilledLine } from '../../computing/billing-sources.ts';
 import { changeLineItem, getLineItem } from '../../records/line-item-repository.ts';
 import { commitmentColumns, committedLine, type CommittedLine } from '../line-commitments.ts';
 import { bucketsOf } from '../line-item.ts';
-import { billedLine, replaceLine, rowOf } from './line-records.ts';
+import { billedLine, replaceLines, rowOf } from './line-records.ts';
 import { inSubscription, effectiveFrom, settle } from './line-item-change.ts';
 
 /**
@@ -53,7 +53,7 @@ export async function changeLineItemTerms(
       ),
       start_date: from,
     };
-    await replaceLine(tx, deps, caller, line, after);
+    await replaceLines(tx, deps, caller, [{ before: line, after }]);
     const swap = { before: line, after, effective_at: from };
     await settle(tx, deps, caller, subscription, swap, proration_behavior, at);
     return rowOf(after);

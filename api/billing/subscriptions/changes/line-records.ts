@@ -5,9 +5,9 @@ import { findPrices } from '../../../catalog/prices/repository.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
-import { changeLineItem, getLineItem } from '../../records/line-item-repository.ts';
+import { endLineItems, getLineItem } from '../../records/line-item-repository.ts';
 import { insertLineItems, lineItemsOf } from '../../records/subscription-repository.ts';
-import { moveLineCoupons } from './move-line-coupons.ts';
+import { moveLineCoupons, type Replacement } from './move-line-coupons.ts';
 
 /** All line items of a subscription with their prices. */
 export async function billedLines(
@@ -36,18 +36,23 @@ async function withPrices(
   });
 }
 
-/** Ends `before` where `after` begins, and writes `after` with the coupons of the line. */
-export async function replaceLine(
+/** Ends each `before` where its `after` begins, and writes `after` with the coupons of the line. */
+export async function replaceLines(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  before: BilledLine,
-  after: BilledLine,
+  replacements: readonly Replacement[],
 ): Promise<void> {
-  const end = { end_date: after.start_date, ...changed(deps, caller) };
-  await changeLineItem(tx, caller.scope, before.id, end);
-  await insertLineItems(tx, [rowOf(after)]);
-  await moveLineCoupons(tx, deps, caller, before, after);
+  const ends = replacements.map(({ before, after }) => ({
+    id: before.id,
+    end_date: after.start_date,
+  }));
+  await endLineItems(tx, caller.scope, ends, changed(deps, caller));
+  await insertLineItems(
+    tx,
+    replacements.map(({ after }) => rowOf(after)),
+  );
+  await moveLineCoupons(tx, deps, caller, replacements);
 }
 
 export const rowOf = ({ price: _, terms: __, ...row }: BilledLine): LineItemRow => row;

@@ -41,7 +41,7 @@ import {
 } from './changed-resources.ts';
 import { refuseUnchangeable } from './line-item-change.ts';
 import { endsInPause } from './change-in-pause.ts';
-import { isBilledNow, replaceLine } from './line-records.ts';
+import { isBilledNow, replaceLines } from './line-records.ts';
 import { settleChange, type SettledChange } from '../../proration/settle-change.ts';
 import { writeChange } from '../../proration/write-change.ts';
 import { rolledBack } from './rolled-back.ts';
@@ -260,7 +260,8 @@ async function apply(
       const params = paramsOf(body.quantity_change_params, body);
       const swaps = await quantitySwaps(deps, tx, caller, subscription, params, at);
       // First the lines: the coupons of a line discount what its next version is charged (billing 14.1).
-      for (const { before, after } of swaps) await replaceLine(tx, deps, caller, before!, after!);
+      const replaced = swaps.map(({ before, after }) => ({ before: before!, after: after! }));
+      await replaceLines(tx, deps, caller, replaced);
       const billed = swaps.filter(({ effective_at }) => isBilledNow(subscription, effective_at));
       const operation = {
         subscription,

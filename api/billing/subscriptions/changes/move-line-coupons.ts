@@ -9,22 +9,30 @@ import { changed, newRecord, type Caller } from '../../../conventions/record.ts'
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
 
+/** A line of a subscription and its next version. */
+export interface Replacement {
+  readonly before: BilledLine;
+  readonly after: BilledLine;
+}
+
 /**
- * Continues the coupons of a replaced line on the new line (billing 14.1): the association of the old line ends
- * where the new one begins. It is one redemption. A coupon that counts once moves as a whole.
+ * Continues the coupons of replaced lines of a subscription on their next versions (billing 14.1): the association of
+ * the old line ends where the new one begins. It is one redemption. A coupon that counts once moves as a whole.
  */
 export async function moveLineCoupons(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  before: BilledLine,
-  after: BilledLine,
+  replacements: readonly Replacement[],
 ): Promise<void> {
   const { scope } = caller;
-  const all = await findCouponAssociationsOf(tx, scope, [before.subscription_id]);
-  const from = after.start_date;
+  const subscriptions = [...new Set(replacements.map(({ before }) => before.subscription_id))];
+  const all = await findCouponAssociationsOf(tx, scope, subscriptions);
+  const afterOf = new Map(replacements.map(({ before, after }) => [before.id, after]));
   for (const { coupon, ...association } of all) {
-    if (association.subscription_line_item_id !== before.id) continue;
+    const after = afterOf.get(association.subscription_line_item_id ?? '');
+    if (after === undefined) continue;
+    const from = after.start_date;
     if (association.end_date !== null && association.end_date <= from) continue;
     if (coupon?.cadence === 'once' || association.start_date >= from) {
       await moveCouponAssociation(tx, scope, association.id, after.id);

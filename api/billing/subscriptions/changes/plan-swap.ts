@@ -119,15 +119,16 @@ export async function planChange(
   const undue =
     trial_end === null || effective_at > trial_end
       ? []
-      : current.filter((line) => !recurring.includes(line));
+      : current.filter(({ billing_period }) => billing_period === 'ONETIME');
   const owner = {
     subscription_id: subscription.id,
     customer_id: subscription.customer_id,
     plan: to,
     selection,
   };
+  const priceOf = new Map(selected.map((price) => [price.id, price]));
   const opened = (priceId: string, quantity: string | null): BilledLine => {
-    const price = selected.find(({ id }) => id === priceId)!;
+    const price = priceOf.get(priceId)!;
     const entity = { type: 'plan', id: to.id } as const;
     const draft = { entity, path: 'quantity', start_date: effective_at };
     const terms = ratingTerms(price);
@@ -141,8 +142,9 @@ export async function planChange(
   };
   const swaps: LineSwap[] = undue.map((before) => ({ before, after: null, effective_at }));
   const kept: { line: BilledLine; after: BilledLine }[] = [];
+  const lineOf = new Map(current.map((line) => [line.id, line]));
   for (const pair of pairLines(recurring, selected)) {
-    const before = 'line_id' in pair ? current.find(({ id }) => id === pair.line_id)! : null;
+    const before = 'line_id' in pair ? lineOf.get(pair.line_id)! : null;
     const next = pair.action === 'close' ? null : opened(pair.price_id, before?.quantity ?? null);
     if (pair.action === 'keep' && !asked.restarts) kept.push({ line: before!, after: next! });
     else swaps.push({ before, after: next, effective_at });
@@ -151,9 +153,8 @@ export async function planChange(
     ? await addonsOfPeriod(tx, caller, subscription, addons, effective_at)
     : [];
   const closed = endedLines([...droppedAddons(addons), ...ended], all, effective_at);
-  const others = all.filter(
-    (line) => !current.includes(line) && !closed.some(({ before }) => before === line),
-  );
+  const changed = new Set<BilledLine | null>([...current, ...closed.map(({ before }) => before)]);
+  const others = all.filter((line) => !changed.has(line));
   const named = await withMeterNames(
     tx,
     caller,
