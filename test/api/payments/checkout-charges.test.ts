@@ -93,6 +93,31 @@ describe('a saved method that pays', () => {
       checkout_session: { checkout_status: 'completed' },
     });
   });
+
+  test('an attached addon is active in the answer', async () => {
+    const { catalog, customer, plan } = await buyer('success');
+    const subscription = await catalog.subscribe(customer, plan);
+    const { body: addon } = await api.post('/v1/addons', {
+      name: 'More',
+      lookup_key: `more_${subscription.id}`,
+      type: 'onetime',
+    });
+    await catalog.fixed(addon, '30', { entity_type: 'ADDON' });
+    const { body } = await api.post('/v1/subscriptions/addon', {
+      subscription_id: subscription.id,
+      addon_id: addon.id,
+      proration_behavior: 'create_prorations',
+      checkout: charging(),
+    });
+    expect(body).toMatchObject({
+      addon_status: 'active',
+      checkout_session: { checkout_status: 'completed' },
+    });
+    const path = `/v1/subscriptions/${subscription.id}/addons/associations`;
+    expect((await api.get(path)).body.items).toMatchObject([
+      { id: body.id, addon_status: 'active', created_at: body.created_at },
+    ]);
+  });
 });
 
 describe('a saved method that is declined', () => {

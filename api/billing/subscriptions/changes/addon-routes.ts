@@ -11,7 +11,10 @@ import { IdParams, Message } from '../../../../schemas/primitives.ts';
 import { pageOf } from '../../../../schemas/search.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import { addonAnswers } from '../../../catalog/addons/answers.ts';
-import { pageOfAddonAssociations } from '../../../catalog/offers/addon-association-repository.ts';
+import {
+  getAddonAssociation,
+  pageOfAddonAssociations,
+} from '../../../catalog/offers/addon-association-repository.ts';
 import { findAddonRows } from '../../../catalog/offers/addon-repository.ts';
 import { route } from '../../../conventions/route.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
@@ -44,8 +47,13 @@ export const subscriptionAddonRoutes = [
               addon_params: { action: 'add', add },
               checkout,
             });
+      // A saved method or an early callback may have paid the session already (money 11.8).
+      const isPaid = checkout_session?.checkout_status === 'completed';
+      const attached = isPaid
+        ? await getAddonAssociation(call.deps.pool, call.scope, association!.id)
+        : association!;
       return {
-        ...associationAnswer(association!, null),
+        ...associationAnswer(attached, null),
         checkout_session,
         subscription: await createdSubscription(call.deps.pool, call.scope, subscription_id),
       };
