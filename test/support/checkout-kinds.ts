@@ -3,12 +3,16 @@ import { catalogOf } from './catalog.ts';
 
 /** The `checkout` object that asks for the test gateway. */
 export const checkout = { payment_provider: 'test' };
+const TEST_CHECKOUT = checkout;
 
 /** Something that is bought through a checkout session. */
 export interface CheckoutKind {
   readonly name: string;
-  /** Asks for something that costs 30 usd and waits for its payment. Returns its session. */
-  open(): Promise<{ readonly session: any; readonly done: () => Promise<boolean> }>;
+  /**
+   * Asks for something that costs 30 usd and waits for its payment; `isPaid`: the payment comes before the answer.
+   * Returns its session.
+   */
+  open(isPaid?: boolean): Promise<{ readonly session: any; readonly done: () => Promise<boolean> }>;
 }
 
 /** A customer and a plan with one fee. */
@@ -19,8 +23,11 @@ export async function planFor(api: TestApi, amount: string) {
   return { catalog, plan, price, customer: await catalog.customer() };
 }
 
-/** Everything that can be bought through a checkout session, for 30 usd each. */
-export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
+/** Everything that can be bought through a checkout session, for 30 usd each. `checkout` asks for the gateway. */
+export function checkoutKinds(
+  current: () => TestApi,
+  checkout: object = TEST_CHECKOUT,
+): CheckoutKind[] {
   const api = new Proxy({} as TestApi, {
     get: (_, key) => Reflect.get(current(), key) as unknown,
   });
@@ -57,10 +64,10 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
   return [
     {
       name: 'a new subscription',
-      async open() {
+      async open(isPaid = false) {
         const { catalog, plan, customer } = await planOf('30');
         const subscription = await catalog.subscribe(customer, plan, { checkout });
-        expect(subscription).toMatchObject({ subscription_status: 'draft' });
+        expect(subscription.subscription_status).toBe(isPaid ? 'active' : 'draft');
         const read = async () => (await api.get(`/v1/subscriptions/${subscription.id}`)).body;
         return {
           session: subscription.checkout_session,
@@ -70,7 +77,7 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
     },
     {
       name: 'a one-off invoice',
-      async open() {
+      async open(isPaid = false) {
         const customer = await catalogOf(api).customer();
         const { status, body } = await api.post('/v1/invoices', {
           invoice_type: 'ONE_OFF',
@@ -81,8 +88,9 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
         });
         expect(status).toBe(201);
         expect(body).toMatchObject({
-          invoice_status: 'DRAFT',
-          invoice_number: null,
+          ...(isPaid
+            ? { invoice_status: 'FINALIZED', invoice_number: expect.any(String) }
+            : { invoice_status: 'DRAFT', invoice_number: null }),
           source_type: 'checkout',
           checkout_session: { payment_action: { url: expect.any(String) } },
         });
@@ -95,7 +103,7 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
     },
     {
       name: 'a top-up',
-      async open() {
+      async open(isPaid = false) {
         const customer = await catalogOf(api).customer();
         const { body: wallet } = await api.post('/v1/wallets', {
           customer_id: customer.id,
@@ -108,8 +116,9 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
           checkout,
         });
         expect(status).toBe(200);
-        expect(body.wallet_transaction.transaction_status).toBe('pending');
-        expect((await api.post(`/v1/wallets/${wallet.id}/terminate`)).status).toBe(409);
+        expect(body.wallet_transaction.transaction_status).toBe(isPaid ? 'completed' : 'pending');
+        if (!isPaid)
+          expect((await api.post(`/v1/wallets/${wallet.id}/terminate`)).status).toBe(409);
         const read = async () => (await api.get(`/v1/wallets/${wallet.id}`)).body;
         return {
           session: body.checkout_session,
@@ -119,7 +128,7 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
     },
     {
       name: 'more seats',
-      async open() {
+      async open(isPaid = false) {
         const { subscription } = await runningSubscription();
         const [line] = subscription.line_items;
         const change = {
@@ -130,7 +139,7 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
         const path = `/v1/subscriptions/${subscription.id}/modify/execute`;
         const { status, body } = await api.post(path, change);
         expect(status).toBe(200);
-        expect((await api.post(path, change)).status).toBe(409);
+        if (!isPaid) expect((await api.post(path, change)).status).toBe(409);
         const read = async () => (await api.get(`/v1/subscriptions/${subscription.id}`)).body;
         return {
           session: body.checkout_session,
@@ -140,7 +149,7 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
     },
     {
       name: 'an addon',
-      async open() {
+      async open(isPaid = false) {
         const { subscription } = await runningSubscription();
         const addon = await extra(subscription);
         const { status, body } = await api.post(
@@ -164,7 +173,7 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
     },
     {
       name: 'an addon, attached',
-      async open() {
+      async open(isPaid = false) {
         const { subscription } = await runningSubscription();
         const addon = await extra(subscription);
         const path = `/v1/subscriptions/${subscription.id}/addons/associations`;
@@ -178,10 +187,11 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
           checkout,
         });
         expect([status, body.checkout_session?.action]).toEqual([200, 'add_addon']);
-        expect(body).toMatchObject({ addon_status: 'pending', addon_id: addon.id });
-        expect((await api.get(path)).body.items).toEqual([]);
+        const addon_status = isPaid ? 'active' : 'pending';
+        expect(body).toMatchObject({ addon_status, addon_id: addon.id });
+        expect((await api.get(path)).body.items).toHaveLength(isPaid ? 1 : 0);
         // The amount of the session is computed from the lines as they are.
-        for (const more of [{}, { checkout }]) {
+        for (const more of isPaid ? [] : [{}, { checkout }]) {
           const second = await api.post('/v1/subscriptions/addon', { ...request, ...more });
           expect(second.status).toBe(409);
         }
@@ -193,7 +203,7 @@ export function checkoutKinds(current: () => TestApi): CheckoutKind[] {
     },
     {
       name: 'a plan change',
-      async open() {
+      async open(isPaid = false) {
         const { subscription } = await runningSubscription();
         const { plan } = await planOf('40');
         const { status, body } = await api.post(

@@ -19,6 +19,8 @@ export interface StripeServer {
   isSearchLate: boolean;
   /** Awaited before a request is answered: what happens elsewhere meanwhile. */
   meanwhile: (verb: string, path: string) => Promise<void>;
+  /** Awaited after a request has had its effect, before it is answered. */
+  beforeAnswer: (verb: string, path: string, answer: Fields) => Promise<void>;
   /** The customer pays on the page. */
   payPage(id: string): Fields;
   /** The customer confirms at their bank. */
@@ -58,6 +60,7 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
     loseAnswers: 0,
     isSearchLate: false,
     meanwhile: async (_verb: string, _path: string) => {},
+    beforeAnswer: async (_verb: string, _path: string, _answer: Fields) => {},
   };
   const id = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`;
   const keep = (object: Fields): Fields => {
@@ -256,6 +259,7 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
       }
       const made = known ?? { ...perform(() => answer(verb, url.pathname, body)), of };
       if (key !== undefined) answers.set(key, made);
+      await state.beforeAnswer(verb, url.pathname, JSON.parse(made.body) as Fields);
       const isLossy = /^\/v1\/(payment_intents|refunds)$/.test(url.pathname);
       if (verb !== 'GET' && isLossy && state.loseAnswers > 0) {
         state.loseAnswers -= 1;
@@ -288,6 +292,12 @@ export async function startStripeServer(secretKey: string): Promise<StripeServer
     },
     set meanwhile(work) {
       state.meanwhile = work;
+    },
+    get beforeAnswer() {
+      return state.beforeAnswer;
+    },
+    set beforeAnswer(work) {
+      state.beforeAnswer = work;
     },
     payPage(sessionId) {
       const page = get(sessionId);
