@@ -1,5 +1,7 @@
 import type { ProrationBehavior } from '../pricing/proration.ts';
+import { billingGrid, type BillingRhythm } from '../time/billing-grid.ts';
 import type { Instant, Period } from '../time/instant.ts';
+import { pauseAtEnd, type PausedTime } from '../time/paused-cells.ts';
 import type { EarlierPlan } from './schedule.ts';
 
 /** The fields of a subscription that determine how the periods are rated that end early. */
@@ -22,14 +24,19 @@ export const endProrations = ({
 
 /**
  * The prorations by which a billing period is rated: those of the plan change that restarted the periods at its end
- * (billing 14.2), those of the end of the subscription (13), or those of the subscription.
+ * (billing 14.2), those of the end of the subscription within it or in a pause (13), or those of the subscription.
  */
 export function closingProrations(
-  subscription: EndedSubscription,
+  subscription: EndedSubscription & BillingRhythm,
   { end }: Period,
+  pauses: readonly PausedTime[],
 ): ProrationBehavior {
   const { earlier_plans, end_date, cancel_at, proration_behavior } = subscription;
   const restart = earlier_plans.find(({ restarts, until }) => restarts && until === end);
   if (restart !== undefined) return restart.proration_behavior ?? proration_behavior;
-  return end === end_date || end === cancel_at ? endProrations(subscription) : proration_behavior;
+  const isLast = end === end_date || end === cancel_at;
+  const grid = billingGrid(subscription);
+  const isWhole = grid.boundary(grid.indexAt(end)) === end;
+  const isCut = !isWhole || pauseAtEnd({ start: end, end }, pauses) !== null;
+  return isLast && isCut ? endProrations(subscription) : proration_behavior;
 }

@@ -255,9 +255,9 @@ function chargesInRange(
     const asked = intersection(period, part.start, part.end);
     const paid = asked && intersection(asked, trial_end ?? asked.start, cancelled_at);
     if (paid === null) return [];
-    const proration_behavior = closingProrations(subscription, period);
-    const target = { subscription, proration_behavior, period };
     const pauses = sources.pauses.get(subscription.id) ?? [];
+    const proration_behavior = closingProrations(subscription, period, pauses);
+    const target = { subscription, proration_behavior, period };
     const covers = { closing: paid, opening: null };
     return chargesAroundPauses(schedule, usage, covers, pauses).flatMap((charge) =>
       'at' in charge.cell ? [] : questioned(target, sources, charge.line, charge.cell, which),

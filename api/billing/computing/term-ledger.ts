@@ -113,7 +113,7 @@ export function positionInTerm(
   return { ...position, term: { start: time.back(start), end: time.back(end) } };
 }
 
-/** The end; if the period closes with it in a pause, the start of that: what is not resumed adds nothing (billing 12.8). */
+/** The end; if the period closes with it in a pause, the start of that: what is not resumed adds nothing (12.8). */
 function servedUntil(
   { billing_cycle }: SubscriptionRow,
   { pauses, closes_at }: TermTime,

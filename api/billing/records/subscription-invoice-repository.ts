@@ -51,22 +51,22 @@ export async function nextRevision(
   return row!.last + 1;
 }
 
-/** Usage that living invoices of the subscriptions count against commitments of several periods. */
-export function committedUsage(
+/** Usage that living invoices of the subscriptions count against commitments of several periods, as it is stored. */
+export async function committedUsage(
   db: Db,
   scope: Scope,
   subscriptionIds: readonly string[],
 ): Promise<(CommittedUsage & { readonly invoice_id: string })[]> {
-  return db<(CommittedUsage & { invoice_id: string })[]>`
-    select i.id as invoice_id, u.*
+  const rows = await db<{ invoice_id: string; entry: CommittedUsage }[]>`
+    select i.id as invoice_id, u.entry
       from invoices i
-     cross join jsonb_to_recordset(i.committed_usage)
-           as u (subscription_id text, commitment text, period_start text, base_usage text)
+     cross join jsonb_array_elements(i.committed_usage) as u (entry)
      where ${inScope(db, scope, 'i')} and i.status = 'published' and i.invoice_status <> 'VOIDED'
        and (i.subscription_id = any(${subscriptionIds as string[]}::text[])
             or (i.grouped_subscription_ids <> '{}'
                 and i.grouped_subscription_ids && ${subscriptionIds as string[]}::text[]))
        and i.committed_usage <> '[]'`;
+  return rows.map(({ invoice_id, entry }) => ({ ...entry, invoice_id }));
 }
 
 /** The living invoice of a period, or null. */
