@@ -25,7 +25,8 @@ export function rangeBefore({ start_time, end_time }: Range, zone: string): Rang
   return { start_time: advanceDays(start_time, -days, zone), end_time: start_time };
 }
 
-const midnight = (date: string, zone: string): string =>
+/** The instant at which a day such as `2026-12-01` begins in the zone, in UTC. */
+export const midnight = (date: string, zone: string): string =>
   isoText(zoneOf(zone).toInstant(Date.parse(`${date}T00:00:00Z`)));
 
 /** The days that a preset of the portal names, in the zone. */

@@ -103,11 +103,12 @@ export function showAtFields<Fields extends FieldValues>(
   error: Error,
 ): Error {
   if (!(error instanceof Refusal)) return error;
-  const values = form.getValues();
   const others = error.details.filter(({ path, message }) => {
     // `tiers[1].up_to` of the API is `tiers.1.up_to` of the form.
     const name = (path ?? '').replace(/\[(\d+)\]/g, '.$1') as Path<Fields>;
-    if (get(values, name) === undefined) return true;
+    // What has no field of its own, for example a list of fields, cannot show an error.
+    const field = get(form.control._fields, name) as { _f?: { mount?: boolean } } | undefined;
+    if (field?._f?.mount !== true) return true;
     form.setError(name, { type: 'server', message: message ?? '' }, { shouldFocus: true });
     return false;
   });

@@ -17,22 +17,27 @@ export type UrlState = Readonly<Record<string, string>>;
  * The state of a page that a link carries: tab, filters, range. Values are text; an empty one is left out of
  * the address. `defaults` names every key of the page.
  *
+ * A change replaces the address; a `step` is a new entry of the history, from which Back returns.
+ *
  *     const [state, setState] = useUrlState({ tab: 'overview', from: '' });
  */
 export function useUrlState<Keys extends string>(
   defaults: Readonly<Record<Keys, string>>,
-): readonly [Readonly<Record<Keys, string>>, (change: Partial<Record<Keys, string>>) => void] {
+): readonly [
+  Readonly<Record<Keys, string>>,
+  (change: Partial<Record<Keys, string>>, kind?: 'step') => void,
+] {
   const search: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
   const state = Object.fromEntries(
     Object.entries(defaults).map(([key, value]) => [key, textOf(search[key]) ?? value]),
   ) as Record<Keys, string>;
   const setState = useCallback(
-    (change: Partial<Record<Keys, string>>) =>
+    (change: Partial<Record<Keys, string>>, kind?: 'step') =>
       void navigate({
         to: '.',
         search: ((before: UrlState) => merged(before, change, defaults)) as never,
-        replace: true,
+        replace: kind !== 'step',
         resetScroll: false,
       }),
     [navigate, defaults],

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Allowed } from '../../app/person.tsx';
 import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -9,14 +9,17 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Stack } from '../../ui/page.tsx';
+import { Awaiting } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { AddonForm } from './addon-form.tsx';
 import { CancelForm } from './cancel-form.tsx';
 import { CouponForm } from './coupon-form.tsx';
-import { PauseForm } from './pause-form.tsx';
 import { PlanForm } from './plan-form.tsx';
 import { QuantityForm } from './quantity-form.tsx';
+
+/** Loaded when it is opened: days in a zone weigh as much as the rest of the page. */
+const PauseForm = lazy(async () => ({ default: (await import('./pause-form.tsx')).PauseForm }));
 
 type Open =
   | 'activate'
@@ -27,6 +30,7 @@ type Open =
   | 'coupon'
   | 'pause'
   | 'resume'
+  | 'unpause'
   | 'cancel'
   | 'keep'
   | null;
@@ -50,6 +54,9 @@ export function SubscriptionActions({
   const status = subscription.subscription_status;
   const isEnding = subscription.cancel_at_period_end && subscription.cancel_at !== null;
   const isRunning = status === 'active' || status === 'trialing';
+  // With phases, or with a pause that begins later, the server refuses both (billing 12.2, 14.2).
+  const isPlain =
+    isRunning && subscription.phases.length === 0 && subscription.active_pause_id === null;
   return (
     <Allowed to="subscription:write">
       {status === 'draft' ? (
@@ -63,7 +70,9 @@ export function SubscriptionActions({
       {isRunning ? (
         <>
           <Button onPress={() => setOpen('quantity')}>Change quantity</Button>
-          <Button onPress={() => setOpen('plan')}>Change plan</Button>
+          {isPlain && subscription.cancel_at === null ? (
+            <Button onPress={() => setOpen('plan')}>Change plan</Button>
+          ) : null}
         </>
       ) : null}
       {status === 'paused' ? (
@@ -80,8 +89,11 @@ export function SubscriptionActions({
               ? [
                   { id: 'addon', label: 'Add addon', onChoose: () => setOpen('addon') },
                   { id: 'coupon', label: 'Add coupon', onChoose: () => setOpen('coupon') },
-                  { id: 'pause', label: 'Pause', onChoose: () => setOpen('pause') },
                 ]
+              : []),
+            ...(isPlain ? [{ id: 'pause', label: 'Pause', onChoose: () => setOpen('pause') }] : []),
+            ...(isRunning && subscription.active_pause_id !== null
+              ? [{ id: 'unpause', label: 'Cancel the pause', onChoose: () => setOpen('unpause') }]
               : []),
             ...(isEnding
               ? [{ id: 'keep', label: 'Undo the cancellation', onChoose: () => setOpen('keep') }]
@@ -114,6 +126,20 @@ export function SubscriptionActions({
           <p>This invoice results at the end of the first period.</p>
           <InvoicePreview subscriptionId={subscription.id} />
         </Stack>
+      </ConfirmDialog>
+      <ConfirmDialog
+        title="Cancel the pause?"
+        confirm="Cancel the pause"
+        isOpen={open === 'unpause'}
+        onClose={close}
+        onConfirm={async () => {
+          const pause_id = subscription.active_pause_id ?? '';
+          const params = { path: { id: subscription.id, pause_id } };
+          await answerOf(api.POST('/subscriptions/{id}/pauses/{pause_id}/cancel', { params }));
+          await done('The pause is cancelled');
+        }}
+      >
+        <p>The pause has not begun. Without it the subscription is billed as before.</p>
       </ConfirmDialog>
       <ConfirmDialog
         title="Discard this draft?"
@@ -182,7 +208,9 @@ export function SubscriptionActions({
         <CouponForm subscription={subscription} onDone={done} />
       </Dialog>
       <Dialog title="Pause subscription" isOpen={open === 'pause'} onClose={close} isWide>
-        <PauseForm subscription={subscription} onDone={done} />
+        <Suspense fallback={<Awaiting what="the form" />}>
+          <PauseForm subscription={subscription} onDone={done} />
+        </Suspense>
       </Dialog>
       <Dialog title="Change plan" isOpen={open === 'plan'} onClose={close} isWide>
         <PlanForm subscription={subscription} onDone={done} />

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useWatch } from 'react-hook-form';
@@ -6,7 +6,8 @@ import * as z from 'zod';
 import { CouponField } from '../../app/billing/coupon-field.tsx';
 import { CustomerField } from '../../app/billing/customer-field.tsx';
 import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
-import { answerOf, api } from '../../client/api.ts';
+import { midnight } from '../../app/range.ts';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
@@ -20,7 +21,8 @@ import { BILLING_CYCLES, COLLECTION_METHODS } from '../../../schemas/words.ts';
 
 const PERIODS = ['MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'WEEKLY', 'DAILY'] as const;
 const PLANS_SHOWN = 200;
-const STATE = { customer_id: '', plan_id: '', draft: '' };
+/** `terms` are those of the draft, as JSON: a page that is opened again has them. */
+const STATE = { customer_id: '', plan_id: '', draft: '', terms: '' };
 
 const Body = z.object({
   customer_id: z.string().min(1, 'choose a customer'),
@@ -39,21 +41,57 @@ type Body = z.output<typeof Body>;
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
+const discard = (id: string) =>
+  answerOf(api.POST('/subscriptions/{id}/discard', { params: { path: { id } } }));
+
+const customerOf = (id: string) =>
+  queryOptions({
+    queryKey: ['customer', id],
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/customers/{id}', { params: { path: { id } }, signal })),
+  });
+
+/** The terms that an address carries; null if it has none. */
+function termsOf(text: string): Body | null {
+  try {
+    return Body.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** The request for a subscription with the terms. Days begin at midnight of the customer's zone. */
+function requestOf({ start_day, trial_days, coupon_id, ...written }: Body, zone: string) {
+  const { phases: _, ...terms } = written;
+  return {
+    ...terms,
+    billing_period_count: 1,
+    start_date: midnight(start_day, zone),
+    ...(coupon_id === '' ? {} : { coupons: [coupon_id] }),
+    ...(trial_days === '' ? {} : { trial_period_days: Number(trial_days) }),
+  };
+}
+
 /** A subscription in two steps: its terms, saved as a draft, and the invoice that results from them. */
 export function View() {
   const [state, setState] = useUrlState(STATE);
-  const [terms, setTerms] = useState<Body>({
-    customer_id: state.customer_id,
-    plan_id: state.plan_id,
-    currency: 'usd',
-    billing_period: 'MONTHLY',
-    billing_cycle: 'anniversary',
-    collection_method: 'send_invoice',
-    start_day: today(),
-    trial_days: '',
-    coupon_id: '',
-    phases: [],
-  });
+  /** The draft of the terms that were previewed last. The browser's Back leaves it behind. */
+  const [draft, setDraft] = useState('');
+  const [terms, setTerms] = useState<Body>(
+    () =>
+      termsOf(state.terms) ?? {
+        customer_id: state.customer_id,
+        plan_id: state.plan_id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+        billing_cycle: 'anniversary',
+        collection_method: 'send_invoice',
+        start_day: today(),
+        trial_days: '',
+        coupon_id: '',
+        phases: [],
+      },
+  );
   return (
     <Page
       title="New subscription"
@@ -67,13 +105,22 @@ export function View() {
       {state.draft === '' ? (
         <Terms
           terms={terms}
-          onDraft={(draft, written) => {
+          onDraft={async (made, written) => {
             setTerms(written);
-            setState({ draft });
+            setState({ draft: made, terms: JSON.stringify(written) }, 'step');
+            setDraft(made);
+            if (draft !== '') await discard(draft);
           }}
         />
       ) : (
-        <Result draft={state.draft} onBack={() => setState({ draft: '' })} />
+        <Result
+          draft={state.draft}
+          terms={terms}
+          onBack={() => {
+            setDraft('');
+            setState({ draft: '', terms: '' });
+          }}
+        />
       )}
     </Page>
   );
@@ -84,7 +131,7 @@ function Terms({
   onDraft,
 }: {
   readonly terms: Body;
-  readonly onDraft: (id: string, terms: Body) => void;
+  readonly onDraft: (id: string, terms: Body) => Promise<void>;
 }) {
   const plans = useQuery({
     queryKey: ['plans-to-choose'],
@@ -93,6 +140,9 @@ function Terms({
   });
   const form = useApiForm(Body, before);
   const chosenPlan = useWatch({ control: form.control, name: 'plan_id' });
+  const chosenCustomer = useWatch({ control: form.control, name: 'customer_id' });
+  const queries = useQueryClient();
+  const customer = useQuery({ ...customerOf(chosenCustomer), enabled: chosenCustomer !== '' });
   const { control } = form;
   return (
     <Loaded query={plans} what="plans">
@@ -103,21 +153,16 @@ function Terms({
             submit="Preview the invoice"
             secondary={<ButtonLink to="/subscriptions">Cancel</ButtonLink>}
             onSubmit={async (written) => {
-              const { start_day, trial_days, coupon_id, phases, ...terms } = written;
+              const { timezone: zone } = await queries.ensureQueryData(
+                customerOf(written.customer_id),
+              );
+              // A draft has no phases: they are given when the subscription is started.
               const draft = await answerOf(
                 api.POST('/subscriptions', {
-                  body: {
-                    ...terms,
-                    billing_period_count: 1,
-                    subscription_status: 'draft',
-                    start_date: `${start_day}T00:00:00Z`,
-                    ...(coupon_id === '' ? {} : { coupons: [coupon_id] }),
-                    ...phasesOf(start_day, phases),
-                    ...(trial_days === '' ? {} : { trial_period_days: Number(trial_days) }),
-                  },
+                  body: { ...requestOf(written, zone), subscription_status: 'draft' },
                 }),
               );
-              onDraft(draft.id, written);
+              await onDraft(draft.id, written);
             }}
           >
             <CustomerField control={control} name="customer_id" />
@@ -144,7 +189,7 @@ function Terms({
                 name="start_day"
                 label="Start date"
                 kind="date"
-                hint="Midnight, UTC."
+                hint={`Midnight, ${customer.data?.timezone ?? 'in the time zone of the customer'}.`}
                 isRequired
               />
               <TextField control={control} name="trial_days" label="Trial (days)" kind="decimal" />
@@ -178,7 +223,15 @@ function Terms({
   );
 }
 
-function Result({ draft, onBack }: { readonly draft: string; readonly onBack: () => void }) {
+function Result({
+  draft,
+  terms,
+  onBack,
+}: {
+  readonly draft: string;
+  readonly terms: Body;
+  readonly onBack: () => void;
+}) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [failure, setFailure] = useState<Error | null>(null);
@@ -189,15 +242,33 @@ function Result({ draft, onBack }: { readonly draft: string; readonly onBack: ()
       answerOf(api.GET('/subscriptions/{id}', { params: { path: { id: draft } }, signal })),
   });
   const params = { path: { id: draft } };
-  const begin = async (start_date: string): Promise<void> => {
+  const hasPhases = terms.phases.length > 0;
+  const activate = async (start_date: string): Promise<string> => {
     await answerOf(api.POST('/subscriptions/{id}/activate', { params, body: { start_date } }));
+    return draft;
+  };
+  // A draft takes no phases: the subscription that has them replaces it.
+  const create = async (customerId: string): Promise<string> => {
+    const { timezone: zone } = await queries.ensureQueryData(customerOf(customerId));
+    const body = { ...requestOf(terms, zone), ...phasesOf(terms.start_day, terms.phases, zone) };
+    // Pressed again after a failure, it answers the subscription that was made.
+    const headers = { 'idempotency-key': `phases-of-${draft}` };
+    const { id } = await answerOf(api.POST('/subscriptions', { body, headers }));
+    await discard(draft);
+    return id;
+  };
+  const begin = async (subscription: ApiRecord<'Subscription'>): Promise<void> => {
+    const id = hasPhases
+      ? await create(subscription.customer_id)
+      : await activate(subscription.start_date);
     notify('Subscription started');
+    await navigate({ to: `/subscriptions/${id}` });
+    // Not before: this page would ask for a draft that is gone.
     await queries.invalidateQueries();
-    await navigate({ to: `/subscriptions/${draft}` });
   };
   // Other terms make another draft.
   const back = async (): Promise<void> => {
-    await answerOf(api.POST('/subscriptions/{id}/discard', { params }));
+    await discard(draft);
     onBack();
   };
   const act = async (work: () => Promise<void>): Promise<void> => {
@@ -221,20 +292,23 @@ function Result({ draft, onBack }: { readonly draft: string; readonly onBack: ()
           <p>
             Usage is counted as it is now. Fees in advance are billed at the start of each period,
             the first time when the subscription begins.
+            {hasPhases ? ' The terms of later phases are not in this invoice.' : ''}
           </p>
           {failure === null ? null : <Failure error={failure} />}
           <Row>
             <Button
               tone="primary"
               isDisabled={isBusy}
-              onPress={() => void act(() => begin(subscription.start_date))}
+              onPress={() => void act(() => begin(subscription))}
             >
               Start subscription
             </Button>
             <Button isDisabled={isBusy} onPress={() => void act(back)}>
               Change the terms
             </Button>
-            <ButtonLink to={`/subscriptions/${draft}`}>Keep as a draft</ButtonLink>
+            {hasPhases ? null : (
+              <ButtonLink to={`/subscriptions/${draft}`}>Keep as a draft</ButtonLink>
+            )}
           </Row>
         </Stack>
       )}

@@ -2,6 +2,7 @@ import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
+import { midnight } from '../../app/range.ts';
 import { SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { formatDay } from '../../ui/text.ts';
@@ -26,6 +27,7 @@ export function PauseForm({
   readonly subscription: ApiRecord<'Subscription'>;
   readonly onDone: (text: string) => Promise<void>;
 }) {
+  const zone = subscription.customer_timezone;
   const form = useApiForm(Body, { mode: 'immediate', from: '', days: '', reason: '' });
   const mode = useWatch({ control: form.control, name: 'mode' });
   const from = useWatch({ control: form.control, name: 'from' });
@@ -41,7 +43,7 @@ export function PauseForm({
             params: { path: { id: subscription.id } },
             body: {
               pause_mode: values.mode,
-              ...(values.mode === 'scheduled' ? { pause_start: `${values.from}T00:00:00Z` } : {}),
+              ...(values.mode === 'scheduled' ? { pause_start: midnight(values.from, zone) } : {}),
               ...(values.days === '' ? {} : { pause_days: Number(values.days) }),
               ...(values.reason === '' ? {} : { reason: values.reason }),
             },
@@ -66,7 +68,7 @@ export function PauseForm({
           name="from"
           label="First day"
           kind="date"
-          hint="Midnight, UTC."
+          hint={`Midnight, ${zone}.`}
           isRequired
         />
       ) : null}
@@ -80,7 +82,7 @@ export function PauseForm({
       <TextField control={form.control} name="reason" label="Reason" />
       <p>
         {mode === 'scheduled' && from !== ''
-          ? `From ${formatDay(`${from}T00:00:00Z`, 'UTC')}`
+          ? `From ${formatDay(midnight(from, zone), zone)}`
           : 'From now'}{' '}
         on nothing is invoiced and usage is not billed,{' '}
         {days === '' || Number(days) === 0

@@ -3,6 +3,7 @@ import { Plus, Trash2 } from 'lucide-react';
 import { useFieldArray, type Control } from 'react-hook-form';
 import * as z from 'zod';
 import { CouponField } from '../../app/billing/coupon-field.tsx';
+import { midnight } from '../../app/range.ts';
 import { answerOf, api } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
@@ -105,14 +106,17 @@ export function Phases<Fields extends WithPhases>({
   );
 }
 
-/** The phases as the API takes them: the first one from the start, each to the beginning of the next. */
-export function phasesOf(startDay: string, phases: readonly PhaseFields[]) {
+/**
+ * The phases as the API takes them: the first one from the start, each to the beginning of the next. Days begin
+ * at midnight of the customer's zone.
+ */
+export function phasesOf(startDay: string, phases: readonly PhaseFields[], zone: string) {
   if (phases.length === 0) return {};
   const all = [{ day: startDay, coupon_id: '', price_id: '', amount: '' }, ...phases];
   return {
     phases: all.map(({ day, coupon_id, price_id, amount }, index) => ({
-      start_date: `${day}T00:00:00Z`,
-      ...(index + 1 < all.length ? { end_date: `${all[index + 1]!.day}T00:00:00Z` } : {}),
+      start_date: midnight(day, zone),
+      ...(index + 1 < all.length ? { end_date: midnight(all[index + 1]!.day, zone) } : {}),
       ...(coupon_id === '' ? {} : { coupons: [coupon_id] }),
       ...(price_id === '' ? {} : { override_line_items: [{ price_id, amount }] }),
     })),
