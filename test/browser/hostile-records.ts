@@ -135,6 +135,7 @@ export async function hostileRecords({
   await world.settled();
   return new Map([
     ['/events/$id', event_id],
+    ['/customers/$id/edit', customer.id],
     ['/meters/$id', meter.id],
     ['/meters/$id/edit', meter.id],
     ['/features/$id', feature.id],

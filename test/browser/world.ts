@@ -213,6 +213,7 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
   await world.settled();
   return new Map([
     ['/events/$id', 'counted'],
+    ['/customers/$id/edit', customer.id],
     ['/meters/$id', meter.id],
     ['/meters/$id/edit', meter.id],
     ['/features/$id', feature.id],

@@ -60,6 +60,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/customers', load: () => import('../pages/customers/customer-list.tsx'), permission: 'customer:read', menu: { section: 'Billing', label: 'Customers', icon: Users, key: 'c' } },
   { path: '/customers/new', load: () => import('../pages/customers/new-customer.tsx'), permission: 'customer:write' },
   { path: '/customers/$id', load: () => import('../pages/customers/customer.tsx'), permission: 'customer:read' },
+  { path: '/customers/$id/edit', load: () => import('../pages/customers/edit-customer.tsx'), permission: 'customer:write' },
   { path: '/subscriptions', load: () => import('../pages/subscriptions/subscription-list.tsx'), permission: 'subscription:read', menu: { section: 'Billing', label: 'Subscriptions', icon: Repeat, key: 's' } },
   { path: '/subscriptions/new', load: () => import('../pages/subscriptions/new-subscription.tsx'), permission: 'subscription:write' },
   { path: '/subscriptions/$id', load: () => import('../pages/subscriptions/subscription.tsx'), permission: 'subscription:read' },

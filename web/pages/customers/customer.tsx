@@ -43,6 +43,7 @@ export function View() {
         <>
           {query.data === undefined ? null : (
             <Allowed to="customer:write">
+              <ButtonLink to={`/customers/${id}/edit`}>Edit</ButtonLink>
               <PortalLink externalId={query.data.external_id} />
             </Allowed>
           )}

@@ -4,12 +4,13 @@ import { CreateCustomerBody } from '../../../schemas/customer.ts';
 import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
+import { SelectField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { formatTime } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
+import { CustomerFields } from './customer-fields.tsx';
 
 const STATE = { test_clock_id: '' };
 const CLOCKS_SHOWN = 200;
@@ -35,6 +36,7 @@ export function View() {
     email: '',
     timezone: browserZone(),
     billing_currency: '',
+    tax_treatment: 'taxable',
     address_line1: '',
     address_line2: '',
     address_postal_code: '',
@@ -68,44 +70,7 @@ export function View() {
             await navigate({ to: `/customers/${customer.id}` });
           }}
         >
-          <TextField control={control} name="name" label="Name" isRequired autoFocus />
-          <TextField
-            control={control}
-            name="external_id"
-            label="External id"
-            hint="The id that your events carry as external_customer_id."
-            isRequired
-          />
-          <TextField control={control} name="email" label="E-mail" kind="email" />
-          <FieldRow>
-            <TextField
-              control={control}
-              name="timezone"
-              label="Time zone"
-              hint="Days and months of invoices begin at its midnight."
-            />
-            <TextField
-              control={control}
-              name="billing_currency"
-              label="Currency"
-              placeholder="usd"
-            />
-          </FieldRow>
-          <TextField control={control} name="address_line1" label="Address" />
-          <TextField control={control} name="address_line2" label="Address, second line" />
-          <FieldRow>
-            <TextField control={control} name="address_postal_code" label="Postal code" />
-            <TextField control={control} name="address_city" label="City" />
-          </FieldRow>
-          <FieldRow>
-            <TextField control={control} name="address_state" label="State" />
-            <TextField
-              control={control}
-              name="address_country"
-              label="Country"
-              hint="Two letters, for example BE."
-            />
-          </FieldRow>
+          <CustomerFields control={control} />
           {offered.length === 0 && test_clock_id === '' ? null : (
             <SelectField
               control={control}
