@@ -27,13 +27,12 @@ export function Calculator({
 }) {
   const [quantity, setQuantity] = useState('150');
   const [range, setRange] = useState<string>('1000');
-  const body = useSettled({
-    ...of,
-    quantities: [typed(quantity) === null ? '0' : quantity.trim()],
-  });
+  const isQuantity = typed(quantity)?.gte(0) === true;
+  const body = useSettled({ ...of, quantities: [isQuantity ? quantity.trim() : '0'] });
   const label = useId();
   const query = useQuery({
     queryKey: ['calculate', body],
+    enabled: isQuantity,
     queryFn: ({ signal }) => answerOf(api.POST('/prices/calculate', { body, signal })),
     placeholderData: keepPreviousData,
   });
@@ -48,6 +47,8 @@ export function Calculator({
           className={styles.number}
           inputMode="decimal"
           value={quantity}
+          aria-invalid={!isQuantity}
+          aria-describedby={isQuantity ? undefined : `${label}-error`}
           onChange={(event) => setQuantity(event.target.value)}
         />
         <input
@@ -56,7 +57,7 @@ export function Calculator({
           min="0"
           max={reach}
           step={reach === '100' || reach === '1000' ? '1' : String(Number(reach) / 1000)}
-          value={typed(quantity) === null ? '0' : quantity}
+          value={isQuantity ? quantity : '0'}
           onChange={(event) => setQuantity(event.target.value)}
         />
         <label className={styles.range}>
@@ -70,7 +71,11 @@ export function Calculator({
           </select>
         </label>
       </div>
-      {query.isError ? (
+      {!isQuantity ? (
+        <p id={`${label}-error`} className={styles.error} role="alert">
+          enter a quantity of 0 or more, for example 1500
+        </p>
+      ) : query.isError ? (
         <Failure error={query.error} />
       ) : item === undefined || query.data === undefined ? null : (
         <>
