@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { Allowed } from '../person.tsx';
-import type { ApiRecord } from '../../client/api.ts';
+import { Allowed, useMay } from '../person.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { PlainTable } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -10,12 +10,14 @@ import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { CreditGrantForm } from './credit-grant-form.tsx';
 import type { Offer } from './offer.ts';
+import { RemovePart } from './remove-part.tsx';
 
 type CreditGrant = ApiRecord<'CreditGrant'>;
 
 /** The credits that an offer puts into the prepaid wallets of its subscribers. */
 export function CreditGrants({ offer }: { readonly offer: Offer }) {
   const [isAdding, setAdding] = useState(false);
+  const mayWrite = useMay('creditgrant:write');
   const { creditGrants } = offer;
   const add = offer.isOpen ? (
     <Allowed to="creditgrant:write">
@@ -40,6 +42,30 @@ export function CreditGrants({ offer }: { readonly offer: Offer }) {
             { header: 'Credits', align: 'end', cell: ({ credits }) => <Quantity value={credits} /> }, // prettier-ignore
             { header: 'Granted', cell: cadenceOf },
             { header: 'Expires', wideOnly: true, cell: expiryOf },
+            ...(mayWrite && offer.isOpen
+              ? [
+                  {
+                    header: 'Remove',
+                    align: 'end' as const,
+                    cell: ({ id, name }: CreditGrant) => (
+                      <RemovePart
+                        verb="Remove"
+                        noun="credit grant"
+                        name={name}
+                        done="Credit grant removed"
+                        onConfirm={() =>
+                          answerOf(api.DELETE('/creditgrants/{id}', { params: { path: { id } } }))
+                        }
+                      >
+                        <p>
+                          New subscribers of the {offer.kind} do not get these credits. Running
+                          subscriptions keep the grants that they have.
+                        </p>
+                      </RemovePart>
+                    ),
+                  },
+                ]
+              : []),
           ]}
         />
       )}

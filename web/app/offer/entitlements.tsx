@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { grantOf } from '../billing/grant-of.ts';
-import { Allowed } from '../person.tsx';
+import { Allowed, useMay } from '../person.tsx';
+import { answerOf, api } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { PlainTable } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -10,10 +11,12 @@ import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { EntitlementForm } from './entitlement-form.tsx';
 import type { Offer } from './offer.ts';
+import { RemovePart } from './remove-part.tsx';
 
 /** The features that an offer gives, and how much of each. */
 export function Entitlements({ offer }: { readonly offer: Offer }) {
   const [isAdding, setAdding] = useState(false);
+  const mayWrite = useMay('entitlement:write');
   const { entitlements } = offer;
   const add = offer.isOpen ? (
     <Allowed to="entitlement:write">
@@ -44,6 +47,32 @@ export function Entitlements({ offer }: { readonly offer: Offer }) {
             },
             { header: 'Type', cell: (row) => formatWord(row.feature_type) },
             { header: 'Value', align: 'end', cell: grantOf },
+            ...(mayWrite && offer.isOpen
+              ? [
+                  {
+                    header: 'Remove',
+                    align: 'end' as const,
+                    cell: (row: Offer['entitlements'][number]) => (
+                      <RemovePart
+                        verb="Remove"
+                        noun="entitlement"
+                        name={row.feature?.name ?? 'the entitlement'}
+                        done="Entitlement removed"
+                        onConfirm={() =>
+                          answerOf(
+                            api.DELETE('/entitlements/{id}', { params: { path: { id: row.id } } }),
+                          )
+                        }
+                      >
+                        <p>
+                          Subscribers of the {offer.kind} lose it at once, also those that have it
+                          now.
+                        </p>
+                      </RemovePart>
+                    ),
+                  },
+                ]
+              : []),
           ]}
         />
       )}

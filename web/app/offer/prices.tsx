@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { rateOf } from '../billing/rate-of.ts';
 import { Allowed, useMay } from '../person.tsx';
-import type { ApiRecord } from '../../client/api.ts';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -13,6 +13,7 @@ import { useUrlState } from '../../ui/url-state.ts';
 import { Calculator } from './calculator.tsx';
 import { NewVersion } from './new-version.tsx';
 import { LIST, type Offer } from './offer.ts';
+import { RemovePart } from './remove-part.tsx';
 
 type Price = ApiRecord<'Price'>;
 
@@ -39,7 +40,7 @@ export function Prices({ offer }: { readonly offer: Offer }) {
           columns={[
             ...COLUMNS,
             ...(mayWrite && offer.isOpen
-              ? [versionColumn((version) => setState({ version }))]
+              ? [versionColumn(offer, (version) => setState({ version }))]
               : []),
             CALCULATOR,
           ]}
@@ -109,16 +110,45 @@ const CALCULATOR: Column<Price> = {
   ),
 };
 
-const versionColumn = (onPress: (id: string) => void): Column<Price> => ({
-  header: 'Version',
+const versionColumn = (
+  { kind }: Pick<Offer, 'kind'>,
+  onPress: (id: string) => void,
+): Column<Price> => ({
+  header: 'Change',
   align: 'end',
   cell: (row) =>
-    row.end_date === null && row.price_unit_type === 'FIAT' ? (
-      <Button small aria-label={`New version of ${nameOf(row)}`} onPress={() => onPress(row.id)}>
-        New version
-      </Button>
-    ) : (
+    row.end_date !== null ? (
       '–'
+    ) : (
+      <>
+        {row.price_unit_type === 'FIAT' ? (
+          <Button
+            small
+            aria-label={`New version of ${nameOf(row)}`}
+            onPress={() => onPress(row.id)}
+          >
+            New version
+          </Button>
+        ) : null}{' '}
+        <RemovePart
+          verb="End"
+          noun="price"
+          name={nameOf(row)}
+          done="Price ended"
+          onConfirm={() =>
+            answerOf(
+              api.DELETE('/prices/{id}', { params: { path: { id: row.id } }, body: {} as never }),
+            )
+          }
+        >
+          <p>
+            New subscriptions do not get this price from now on.{' '}
+            {kind === 'plan'
+              ? 'Running subscriptions keep it until the prices of the plan are synced.'
+              : 'Running subscriptions keep it.'}
+          </p>
+        </RemovePart>
+      </>
     ),
 });
 

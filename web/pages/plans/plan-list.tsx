@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import * as z from 'zod';
 import { contains, text } from '../../app/list/filters.tsx';
 import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed } from '../../app/person.tsx';
@@ -9,12 +8,11 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/fields.tsx';
-import { Form, useApiForm } from '../../ui/form.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
+import { PlanForm } from './plan-form.tsx';
 
 /** `new` opens the form of a new plan. */
 const STATE = { form: '' };
@@ -71,25 +69,18 @@ export function View() {
       }
     >
       <Dialog title="New plan" isOpen={form === 'new'} onClose={() => setState({ form: '' })}>
-        <PlanForm />
+        <NewPlan />
       </Dialog>
     </ListPage>
   );
 }
 
-const Body = z.object({
-  name: z.string().trim().min(1, 'is required').max(255),
-  lookup_key: z.string().max(255),
-  description: z.string().max(5_000),
-});
-
-function PlanForm() {
+function NewPlan() {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const form = useApiForm(Body, { name: '', lookup_key: '', description: '' });
   return (
-    <Form
-      form={form}
+    <PlanForm
+      plan={null}
       submit="Create plan"
       onSubmit={async (body) => {
         const plan = await answerOf(api.POST('/plans', { body }));
@@ -97,15 +88,6 @@ function PlanForm() {
         await queries.invalidateQueries();
         await navigate({ to: `/plans/${plan.id}` });
       }}
-    >
-      <TextField control={form.control} name="name" label="Name" isRequired autoFocus />
-      <TextField
-        control={form.control}
-        name="lookup_key"
-        label="Lookup key"
-        hint="A stable identifier for your code, for example pro-2026."
-      />
-      <TextField control={form.control} name="description" label="Description" />
-    </Form>
+    />
   );
 }

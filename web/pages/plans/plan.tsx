@@ -3,14 +3,16 @@ import { useParams } from '@tanstack/react-router';
 import { CreditGrants } from '../../app/offer/credit-grants.tsx';
 import { Entitlements } from '../../app/offer/entitlements.tsx';
 import { offerOf } from '../../app/offer/offer.ts';
-import { AddPrice, Prices } from '../../app/offer/prices.tsx';
+import { Prices } from '../../app/offer/prices.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Card, Page, Row, Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
+import { PlanActions } from './plan-actions.tsx';
 import { PriceSync } from './price-sync.tsx';
 
 type Plan = ApiRecord<'Plan'>;
@@ -34,7 +36,7 @@ export function View() {
       documentTitle={query.data?.name ?? 'Plan'}
       crumbs={[{ label: 'Plans', to: '/plans' }]}
       description={query.data?.description ?? undefined}
-      actions={query.data === undefined ? null : <AddPrice offer={offerOf('plan', query.data)} />}
+      actions={query.data === undefined ? null : <PlanActions plan={query.data} />}
     >
       <Loaded query={query} what="the plan">
         {(plan) => <Content plan={plan} />}
@@ -57,6 +59,7 @@ function Content({ plan }: { readonly plan: Plan }) {
             of={[
               ['Id', <Id of={plan.id} />],
               ['Lookup key', plan.lookup_key],
+              ['Status', <Status word={plan.status} />],
               ['Created', <Time at={plan.created_at} />],
             ]}
           />
