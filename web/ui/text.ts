@@ -32,6 +32,7 @@ export function formatWord(word: string): string {
   const text = word
     .toLowerCase()
     .replaceAll('_', ' ')
-    .replace(/^(pre|post) paid$/, '$1paid');
+    .replace(/^(pre|post) paid$/, '$1paid')
+    .replace(/^onetime$/, 'one-time');
   return (text.charAt(0).toUpperCase() + text.slice(1)).replace(/^Api\b/, 'API');
 }

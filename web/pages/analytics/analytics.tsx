@@ -65,11 +65,12 @@ export function View() {
     (['usage', 'cost', 'events'] as const).find((one) => one === state.measure) ?? 'usage';
   const window = WINDOWS.find((size) => size === state.window) ?? 'DAY';
   const windows = { window_size: window, timezone: zone };
-  const present = useAnalytics(state, { ...range, ...windows }, true);
+  const isOrdered = range.start_time < range.end_time;
+  const present = useAnalytics(state, { ...range, ...windows }, isOrdered);
   const before = useAnalytics(
     state,
     { ...rangeBefore(range, zone), ...windows },
-    state.compare !== '',
+    isOrdered && state.compare !== '',
   );
   const isFiltered = Object.entries(DEFAULTS).some(
     ([key, value]) => state[key as keyof State] !== value,
@@ -78,17 +79,19 @@ export function View() {
     <Page
       title="Analytics"
       description={
-        <>
-          Usage and cost, <Period start={range.start_time} end={range.end_time} zone={zone} /> (
-          {zone})
-        </>
+        !isOrdered ? undefined : (
+          <>
+            Usage and cost, <Period start={range.start_time} end={range.end_time} zone={zone} /> (
+            {zone})
+          </>
+        )
       }
       actions={
         <>
           <SavedViews page="analytics" state={state} defaults={DEFAULTS} onChoose={setState} />
           <Button
             icon={<Download size={14} aria-hidden />}
-            isDisabled={!present.data?.items.length}
+            isDisabled={!isOrdered || !present.data?.items.length}
             onPress={() =>
               saveFile(
                 new Blob([csvOf(present.data?.items ?? [])], { type: 'text/csv' }),
@@ -160,61 +163,65 @@ export function View() {
         />
         {isFiltered ? <ClearFilters onPress={() => setState(DEFAULTS)} /> : null}
       </FilterBar>
-      <Loaded query={present} what="usage">
-        {({ items, subtotal, total_discount, total_cost, currency, asked }) =>
-          items.length === 0 ? (
-            <EmptyState title="No usage in this range">
-              {state.customer === ''
-                ? 'Choose another range, or send events to this environment.'
-                : 'Choose another range, or check that the customer has a subscription with usage prices.'}
-            </EmptyState>
-          ) : (
-            <>
-              {currency === '' ? (
-                <p>Costs depend on each customer’s prices. Choose a customer to see them.</p>
-              ) : (
-                <Figures>
-                  <Figure
-                    label="Subtotal"
-                    value={<Money amount={subtotal} currency={currency} />}
+      {!isOrdered ? (
+        <EmptyState title="The first day is after the last one">Choose other days.</EmptyState>
+      ) : (
+        <Loaded query={present} what="usage">
+          {({ items, subtotal, total_discount, total_cost, currency, asked }) =>
+            items.length === 0 ? (
+              <EmptyState title="No usage in this range">
+                {state.customer === ''
+                  ? 'Choose another range, or send events to this environment.'
+                  : 'Choose another range, or check that the customer has a subscription with usage prices.'}
+              </EmptyState>
+            ) : (
+              <>
+                {currency === '' ? (
+                  <p>Costs depend on each customer’s prices. Choose a customer to see them.</p>
+                ) : (
+                  <Figures>
+                    <Figure
+                      label="Subtotal"
+                      value={<Money amount={subtotal} currency={currency} />}
+                    />
+                    <Figure
+                      label="Discounts"
+                      value={<Money amount={total_discount} currency={currency} />}
+                    />
+                    <Figure
+                      label="Cost"
+                      value={<Money amount={total_cost} currency={currency} />}
+                      note={
+                        before.data === undefined || state.compare === ''
+                          ? undefined
+                          : changeText(total_cost, before.data.total_cost)
+                      }
+                    />
+                  </Figures>
+                )}
+                <Section
+                  title={`${formatWord(measure)} by ${formatWord(asked.window_size).toLowerCase()}`}
+                >
+                  <Pictures
+                    items={items}
+                    measure={measure}
+                    currency={currency}
+                    asked={asked}
+                    now={now}
                   />
-                  <Figure
-                    label="Discounts"
-                    value={<Money amount={total_discount} currency={currency} />}
+                </Section>
+                <Section title="Totals">
+                  <Totals
+                    items={items}
+                    before={state.compare === '' ? undefined : before.data?.items}
+                    measure={measure}
                   />
-                  <Figure
-                    label="Cost"
-                    value={<Money amount={total_cost} currency={currency} />}
-                    note={
-                      before.data === undefined || state.compare === ''
-                        ? undefined
-                        : changeText(total_cost, before.data.total_cost)
-                    }
-                  />
-                </Figures>
-              )}
-              <Section
-                title={`${formatWord(measure)} by ${formatWord(asked.window_size).toLowerCase()}`}
-              >
-                <Pictures
-                  items={items}
-                  measure={measure}
-                  currency={currency}
-                  asked={asked}
-                  now={now}
-                />
-              </Section>
-              <Section title="Totals">
-                <Totals
-                  items={items}
-                  before={state.compare === '' ? undefined : before.data?.items}
-                  measure={measure}
-                />
-              </Section>
-            </>
-          )
-        }
-      </Loaded>
+                </Section>
+              </>
+            )
+          }
+        </Loaded>
+      )}
     </Page>
   );
 }

@@ -40,24 +40,24 @@ export function View() {
       documentTitle={query.data?.name ?? 'Customer'}
       crumbs={[{ label: 'Customers', to: '/customers' }]}
       actions={
-        <>
-          {query.data === undefined ? null : (
+        query.data === undefined ? null : (
+          <>
             <Allowed to="customer:write">
               <ButtonLink to={`/customers/${id}/edit`}>Edit</ButtonLink>
               <PortalLink externalId={query.data.external_id} />
             </Allowed>
-          )}
-          <Allowed to="subscription:write">
-            <ButtonLink
-              to="/subscriptions/new"
-              search={{ customer_id: id } as never}
-              tone="primary"
-              icon={<Plus size={14} aria-hidden />}
-            >
-              New subscription
-            </ButtonLink>
-          </Allowed>
-        </>
+            <Allowed to="subscription:write">
+              <ButtonLink
+                to="/subscriptions/new"
+                search={{ customer_id: id } as never}
+                tone="primary"
+                icon={<Plus size={14} aria-hidden />}
+              >
+                New subscription
+              </ButtonLink>
+            </Allowed>
+          </>
+        )
       }
     >
       <Loaded query={query} what="the customer">

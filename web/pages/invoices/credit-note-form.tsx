@@ -12,17 +12,26 @@ import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
 import { formatMoney, formatWord } from '../../ui/text.ts';
-import { amountOrNothing } from './amount-text.ts';
+import { amountOrNothing, isWithin, withinText } from './amount-text.ts';
 import { RefundTargetField } from './refund-target.tsx';
 
 const NO_AMOUNT = 'Enter an amount for at least one line item.';
 
-const Body = z.object({
-  reason: z.enum(CREDIT_NOTE_REASONS),
-  refund_target: z.enum(REFUND_TARGETS),
-  memo: z.string().max(10_000),
-  amounts: z.array(amountOrNothing),
-});
+/** Each amount is at most that of its line; earlier credit notes may leave less, which the server says. */
+const bodyOf = (lines: readonly { readonly amount: string }[], currency: string) =>
+  z.object({
+    reason: z.enum(CREDIT_NOTE_REASONS),
+    refund_target: z.enum(REFUND_TARGETS),
+    memo: z.string().max(10_000),
+    amounts: z.array(amountOrNothing).superRefine((amounts, context) => {
+      for (const [index, { amount }] of lines.entries()) {
+        const text = amounts[index] ?? '';
+        if (text.trim() === '' || isWithin(text, amount)) continue;
+        const message = withinText(amount, currency);
+        context.addIssue({ code: 'custom', path: [index], message });
+      }
+    }),
+  });
 
 /** Credits rows of a finalized invoice: lowers what is open, or pays back what was paid. */
 export function CreditNoteForm({
@@ -42,7 +51,7 @@ export function CreditNoteForm({
     ...(isZero(tax) ? [] : [{ id: TAX_LINE, name: 'Tax', amount: tax }]),
   ].filter(({ amount }) => !amount.startsWith('-') && !isZero(amount));
   const type = creditNoteType(invoice.payment_status);
-  const form = useApiForm(Body, {
+  const form = useApiForm(bodyOf(lines, invoice.currency), {
     reason: 'BILLING_ERROR',
     refund_target: 'PREPAID_WALLET',
     memo: '',

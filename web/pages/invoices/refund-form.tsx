@@ -9,14 +9,15 @@ import { SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
 import { formatWord } from '../../ui/text.ts';
-import { amountText } from './amount-text.ts';
+import { amountText, isWithin, withinText } from './amount-text.ts';
 import { RefundTargetField } from './refund-target.tsx';
 
-const Body = z.object({
-  amount: amountText,
-  target: z.enum(REFUND_TARGETS),
-  reason: z.enum(REFUND_REASONS),
-});
+const bodyOf = (left: string, currency: string) =>
+  z.object({
+    amount: amountText.refine((text) => isWithin(text, left), withinText(left, currency)),
+    target: z.enum(REFUND_TARGETS),
+    reason: z.enum(REFUND_REASONS),
+  });
 
 /** Pays back a part of a payment, or all of it. */
 export function RefundForm({
@@ -29,7 +30,7 @@ export function RefundForm({
   readonly left: string;
   readonly onDone: () => Promise<void>;
 }) {
-  const form = useApiForm(Body, {
+  const form = useApiForm(bodyOf(left, payment.currency), {
     amount: left,
     target: 'PREPAID_WALLET',
     reason: 'REQUESTED_BY_CUSTOMER',
@@ -80,8 +81,10 @@ export function RefundForm({
           ['Paid', <Money amount={payment.amount} currency={payment.currency} />],
           ['Can be refunded', <Money amount={left} currency={payment.currency} />],
           [
-            'Can be refunded later',
-            <Money amount={minus(left, amount)} currency={payment.currency} />,
+            'Left to refund after it',
+            isWithin(amount, left) ? (
+              <Money amount={minus(left, amount)} currency={payment.currency} />
+            ) : null,
           ],
         ]}
       />
