@@ -1,16 +1,17 @@
 import { auditWallets } from '../../api/billing/credits/audit-wallets.ts';
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
 import { cents, money } from './business/cents.ts';
+import { isMissingTopUp } from './business/auto-top-ups.ts';
 import { Company } from './business/company.ts';
 
 /**
  * A year of a business by a test clock: random usage, also late, and its settlement, payments, credits, taxes, refunds,
  * credit notes, edited and recalculated invoices, checkout sessions, disputes, voided invoices, changes of plan and
- * quantity, addons, wallets that freeze and end, cancellations, and customers who are deleted; some are sent twice,
- * some lose their connections in the middle. Commands about different customers run at once; those about one
- * customer are drawn from its own stream and keep their order, so that a seed is one history. At each month's end every
- * invoice and wallet agrees to the cent with a naive ledger, and the identities of the ledger hold. `.ci/run` has 100
- * customers. A person runs other years and a larger or busier business:
+ * quantity, coupons, addons, wallets that freeze, end and buy credits by themselves, cancellations, and customers who
+ * are deleted; some are sent twice, some lose their connections in the middle. Commands about different customers run
+ * at once; those about one customer are drawn from its own stream and keep their order, so that a seed is one history.
+ * At each month's end every invoice and wallet agrees to the cent with a naive ledger, and the identities of the ledger
+ * hold. `.ci/run` has 100 customers. A person runs other years and a larger or busier business:
  * `BUSINESS_SEED=7 BUSINESS_CUSTOMERS=300 BUSINESS_COMMANDS=9`; one of its customers, `customer-42`, alone:
  * `BUSINESS_SEED=7 BUSINESS_CUSTOMERS=1 BUSINESS_FIRST=42`.
  */
@@ -60,7 +61,7 @@ async function agree(company: Company, rows: readonly any[], when: string): Prom
   for (const row of rows) {
     if (row.invoice_status === 'DRAFT' || row.invoice_status === 'SKIPPED') continue;
     const mine = company.ledger.invoices.get(row.id);
-    const name = `${when}: ${row.billing_reason} ${row.id} ${row.invoice_status} of ${row.customer_id}`;
+    const name = `${when}: ${row.billing_reason} ${row.id} ${row.invoice_status} of ${mine?.customer.external_id ?? row.customer_id}`;
     if (mine === undefined || mine.total === null) {
       differences.push(`${name}: unknown to the ledger`);
       continue;
@@ -70,12 +71,12 @@ async function agree(company: Company, rows: readonly any[], when: string): Prom
     differ(
       name,
       {
-        status: row.invoice_status === 'VOIDED', total: cents(row.total), tax: cents(row.total_tax), prepaid: cents(row.total_prepaid_credits_applied),
+        status: row.invoice_status === 'VOIDED', discount: cents(row.total_discount), total: cents(row.total), tax: cents(row.total_tax), prepaid: cents(row.total_prepaid_credits_applied),
         adjusted: cents(row.adjustment_amount), paid: cents(row.amount_paid), remaining: cents(row.amount_remaining),
         overpaid: cents(row.overpaid_amount), refunded: cents(row.refunded_amount),
       },
       {
-        status: mine.isVoid, total: mine.total, tax: mine.inclusive + mine.exclusive, prepaid: mine.prepaid,
+        status: mine.isVoid, discount: mine.off, total: mine.total, tax: mine.inclusive + mine.exclusive, prepaid: mine.prepaid,
         adjusted: mine.adjusted, paid, remaining: Math.max(due - paid, 0),
         overpaid: Math.max(paid - due, 0), refunded: company.ledger.refunded(mine),
       },
@@ -98,6 +99,10 @@ async function agree(company: Company, rows: readonly any[], when: string): Prom
   ]);
   await compareWallets(company, when, differ);
   await compareBank(company, when, differ);
+  await compareRedemptions(company, when, differ);
+  for (const customer of company.ledger.customers)
+    if (isMissingTopUp(company.ledger, customer, company.now))
+      differences.push(`${when}: no automatic top-up of ${customer.external_id}`);
   expect((await auditWallets(world.api.pool)).faulty).toEqual([]);
   expect(differences.slice(0, 8).join('\n')).toBe('');
 }
@@ -149,6 +154,15 @@ async function compareWallets(company: Company, when: string, differ: Differ): P
 function worth(balance: string | undefined, expected: number): number {
   const shown = Number(balance ?? 0) * 100;
   return Math.abs(shown - expected) < 0.001 ? expected : shown;
+}
+
+/** Redemptions of each coupon, which never exceed its limit (billing 7.1). */
+async function compareRedemptions(company: Company, when: string, differ: Differ): Promise<void> {
+  const rows = await world.api.pool<{ id: string; total_redemptions: number }[]>`
+    select id, total_redemptions from coupons`;
+  const counted = new Map(rows.map(({ id, total_redemptions }) => [id, total_redemptions]));
+  for (const { id, code, redeemed } of company.ledger.coupons)
+    differ(`${when}: redemptions of ${code}`, [counted.get(id)], [redeemed]);
 }
 
 /** What the bank paid back is what the ledger sent there, payment by payment. */

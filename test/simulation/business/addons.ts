@@ -1,4 +1,6 @@
 import type { Desk } from './desk.ts';
+import { discount } from './discounts.ts';
+import { setupRow } from './ledger.ts';
 import { isExempt } from './records.ts';
 import { followSession, gated } from './sessions.ts';
 
@@ -8,6 +10,12 @@ export async function buyAddon(desk: Desk): Promise<void> {
   const running = customer.subscriptions.find(({ end }) => end === null);
   if (running === undefined) return;
   const { id, fee } = business.addon;
+  const at = desk.now;
+  const row = setupRow(running, at, fee);
+  const { nets, used } = discount([row], ledger.inForce(running, null));
+  const net = nets[0]!;
+  // Without anything due there is no session.
+  if (net === 0) return;
   const body = await desk.command('session of an addon', '/checkout/sessions', {
     customer_external_id: customer.external_id,
     action: 'add_addon',
@@ -22,9 +30,10 @@ export async function buyAddon(desk: Desk): Promise<void> {
   if (body === null) return;
   const invoice = ledger.invoiceOf(body.checkout_invoice_id, customer);
   const taxes = isExempt(customer) ? [] : customer.taxes;
-  const at = desk.now;
+  ledger.use(used, invoice);
   desk.sessions.push(
-    gated(desk, body, invoice, { usage: 0, net: fee, taxes }, () => {
+    gated(desk, body, invoice, { usage: 0, net, taxes, off: fee - net }, () => {
+      invoice.setups = [row];
       ledger.setups.push({ subscription: running, at, fee, invoice });
     }),
   );

@@ -1,5 +1,6 @@
 import { feeOf, periodEnd, periodStart, termsAt, termsOfPeriod } from './expected-charge.ts';
 import type { Subscription, Terms } from './expected-charge.ts';
+import type { Attached } from './discounts.ts';
 import type { Invoice } from './records.ts';
 import { share, taxesOn, type TaxTerms } from './taxes.ts';
 
@@ -13,15 +14,26 @@ interface Advance {
   readonly link: object;
   /** Null if it was settled through the wallet. */
   invoice: Invoice | null;
-  /** Negative: credited. */
+  /** After discounts. Negative: credited. */
   amount: number;
+  /** Before discounts; 0 for a credit. */
+  gross: number;
   /** What credit notes credit of it. */
   noted: number;
 }
 
+/** A fee before and after its discounts. */
+export interface Fee {
+  readonly gross: number;
+  readonly net: number;
+}
+
 /** What a change in a period charges and credits. */
 export interface Settled {
+  /** After discounts, and before. */
   readonly charge: number;
+  readonly gross: number;
+  readonly used: readonly Attached[];
   readonly credit: number;
   /** Exclusive tax that was charged on what is credited, in proportion; not rounded. */
   readonly tax: number;
@@ -31,12 +43,23 @@ export interface Settled {
 export class Advances {
   #rows: Advance[] = [];
 
-  bill(invoice: Invoice | null, subscription: Subscription, period: string, amount: number): void {
+  bill(
+    invoice: Invoice | null,
+    subscription: Subscription,
+    period: string,
+    { gross, net: amount }: Fee,
+  ): void {
     const terms = termsOfPeriod(subscription, period);
     const link = this.#linkOf(subscription, terms, period);
     this.#rows.push({
-      ...{ subscription, terms, period, link, isOfChange: false, invoice, amount, noted: 0 },
+      ...{ subscription, terms, period, link, isOfChange: false, invoice, amount, gross, noted: 0 },
     });
+  }
+
+  /** The invoice was computed again: its coupons may discount the fee otherwise. */
+  billAgain(invoice: Invoice, { net }: Fee): void {
+    const row = this.#rows.find((each) => each.invoice === invoice && !each.isOfChange);
+    if (row !== undefined) row.amount = net;
   }
 
   /** The replacement has what the replaced invoice charged. */
@@ -47,7 +70,9 @@ export class Advances {
   /** An edit of the invoice changes its fees by this amount. */
   edit(invoice: Invoice, amount: number): void {
     const charge = this.#rows.findLast((row) => row.invoice === invoice && row.amount >= 0);
-    if (charge !== undefined) charge.amount += amount;
+    if (charge === undefined) return;
+    charge.amount += amount;
+    charge.gross += amount;
   }
 
   /** A credit note credits a part of the invoice's fees; negative: it is void. */
@@ -95,16 +120,22 @@ export class Advances {
     const old = termsAt(subscription, at);
     const billed =
       this.#billed(subscription, old, period) - this.#notedBeyond(subscription, old, period);
-    const credit = Math.min(slice(feeOf(old)), Math.max(billed, 0));
+    const { gross, net } = this.#charged(subscription, old, period);
+    const worth =
+      gross > net
+        ? share(feeOf(old), (end! - now!) * net, (end! - start!) * gross)
+        : slice(feeOf(old));
+    const credit = Math.min(worth, Math.max(billed, 0));
     const tax = credit * this.#taxShare(subscription, old, period, taxes);
-    return { charge: slice(feeOf(next)), credit, tax };
+    const charge = slice(feeOf(next));
+    return { charge, gross: charge, used: [], credit, tax };
   }
 
   /** Books a settled change; without an invoice the wallet has the net. */
   change(
     subscription: Subscription,
     next: Terms,
-    { charge, credit }: Settled,
+    { charge, gross, credit }: Settled,
     invoice: Invoice | null,
   ): void {
     const period = periodStart(subscription, next.from);
@@ -112,8 +143,8 @@ export class Advances {
     const link = this.#linkOf(subscription, old, period);
     const row = { subscription, period, link, isOfChange: true, invoice, noted: 0 };
     this.#rows.push(
-      { ...row, terms: old, amount: -credit },
-      { ...row, terms: next, amount: charge },
+      { ...row, terms: old, amount: -credit, gross: 0 },
+      { ...row, terms: next, amount: charge, gross },
     );
   }
 
@@ -147,6 +178,23 @@ export class Advances {
       (sum, { invoice, amount, noted }) => sum + (invoice?.isVoid ? 0 : amount - noted),
       unseen,
     );
+  }
+
+  /** What was charged for the fee in the period, before and after discounts. */
+  #charged(subscription: Subscription, terms: Terms, period: string): Fee {
+    const rows = this.#rows.filter(
+      (row) =>
+        row.subscription === subscription &&
+        row.period === period &&
+        row.terms === terms &&
+        row.amount >= 0 &&
+        row.gross > 0 &&
+        row.invoice?.isVoid !== true,
+    );
+    return {
+      gross: rows.reduce((sum, { gross }) => sum + gross, 0),
+      net: rows.reduce((sum, { amount }) => sum + amount, 0),
+    };
   }
 
   #linkOf(subscription: Subscription, terms: Terms, period: string): object {

@@ -19,11 +19,15 @@ const taxesNow = ({ customer }: Desk) => (isExempt(customer) ? [] : customer.tax
 const runningOf = ({ customer, now }: Desk): Subscription | undefined =>
   customer.subscriptions.find(({ end }) => end === null || end > now);
 
+/** The fee of a period that begins now is on a draft that the ledger has not seen: coupons may discount it. */
+const hasUnseenDiscount = ({ now }: Desk, running: Subscription): boolean =>
+  running.coupons.length > 0 && periodStart(running, now) === now;
+
 /** Changes the plan at once or at the period's end, with or without proration, some once a session is paid. */
 export async function changePlan(desk: Desk): Promise<void> {
   const { random, ledger, customer } = desk;
   const running = runningOf(desk);
-  if (running === undefined) return;
+  if (running === undefined || hasUnseenDiscount(desk, running)) return;
   const plan = random.pick(desk.business.plans);
   const isAtOnce = random.chance(0.7);
   const isProrated = isAtOnce && random.chance(0.7);
@@ -31,7 +35,7 @@ export async function changePlan(desk: Desk): Promise<void> {
   const from = isAtOnce ? desk.now : periodEnd(running, desk.now);
   const next: Terms = { from, plan: plan.terms, quantity: 1, isOfPeriod: !isAtOnce };
   const settled =
-    isAtOnce && isProrated ? ledger.advances.settle(running, next, from, taxesNow(desk)) : null;
+    isAtOnce && isProrated ? ledger.settle(running, next, from, taxesNow(desk)) : null;
   const what = `plan change ${isAtOnce ? 'now' : 'later'}${isProrated ? ' prorated' : ''}`;
   const body = await desk.command(what, `/subscriptions/${running.id}/change/v2/execute`, {
     target_plan_id: plan.id,
@@ -58,7 +62,7 @@ export async function changePlan(desk: Desk): Promise<void> {
 export async function changeQuantity(desk: Desk): Promise<void> {
   const { random, ledger } = desk;
   const running = runningOf(desk);
-  if (running === undefined) return;
+  if (running === undefined || hasUnseenDiscount(desk, running)) return;
   const old = termsAt(running, desk.now);
   if (old.plan.fee === 0) return;
   const { body: shown } = await desk.business.world.api.get(`/v1/subscriptions/${running.id}`);
@@ -71,7 +75,7 @@ export async function changeQuantity(desk: Desk): Promise<void> {
   const quantity = 1 + random.below(4);
   if (quantity === old.quantity) return;
   const next: Terms = { ...old, from: desk.now, quantity, isOfPeriod: false };
-  const settled = ledger.advances.settle(running, next, desk.now, taxesNow(desk));
+  const settled = ledger.settle(running, next, desk.now, taxesNow(desk));
   const isGated = random.chance(0.4);
   const body = await desk.command(
     'quantity change',
@@ -96,17 +100,21 @@ async function settle(
 ): Promise<void> {
   const { ledger, customer } = desk;
   const net = settled === null ? 0 : settled.charge - settled.credit;
+  const off = settled === null ? 0 : settled.gross - settled.charge;
   const apply = (invoice: Invoice | null) => {
     if (settled !== null) ledger.advances.change(running, next, settled, invoice);
-    running.terms.push(next);
+    // A change of the plan may wait for the end of the period.
+    const later = running.terms.findIndex((terms) => terms.from > next.from);
+    running.terms.splice(later < 0 ? running.terms.length : later, 0, next);
     done();
   };
   const taxes = taxesNow(desk);
   if (body.checkout_session !== null) {
     const invoice = ledger.invoiceOf(body.checkout_session.checkout_invoice_id, customer);
-    const session = gated(desk, body.checkout_session, invoice, { usage: 0, net, taxes }, () =>
+    const session = gated(desk, body.checkout_session, invoice, { usage: 0, net, taxes, off }, () =>
       apply(invoice),
     );
+    ledger.use(settled!.used, invoice);
     desk.sessions.push(session);
     return;
   }
@@ -115,7 +123,8 @@ async function settle(
   let meant = 0;
   if (made?.action === 'created') {
     const invoice = ledger.invoiceOf(made.id, customer);
-    ledger.issue(invoice, { usage: 0, net, taxes }, desk.now);
+    ledger.issue(invoice, { usage: 0, net, taxes, off }, desk.now);
+    ledger.use(settled!.used, invoice);
     meant = invoice.total!;
     apply(invoice);
   } else {

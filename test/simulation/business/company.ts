@@ -3,10 +3,12 @@ import { createRandom } from '../../support/random.ts';
 import { cents, money } from './cents.ts';
 import { Dealings } from './dealings.ts';
 import { taxOverride } from './invoices.ts';
-import { Ledger } from './ledger.ts';
+import { autoTopUpOf, bookTopUp, type SeenTopUp } from './auto-top-ups.ts';
+import { Ledger, type LedgerEvent } from './ledger.ts';
 import type { Customer } from './records.ts';
 import { WEBHOOK_SECRET } from './payments.ts';
-import { PLANS, type PlanTerms } from './plans.ts';
+import type { SoldPlan } from './desk.ts';
+import { PLANS } from './plans.ts';
 import { TAXES } from './taxes.ts';
 import { WalletBook } from './wallet-book.ts';
 
@@ -18,6 +20,9 @@ const WALLET_RATES = [
   { rate: 4, price: 5 },
   { rate: 0.25, price: 0.3 },
 ] as const;
+
+/** Saved cards of customers whose wallets buy credits with invoices; null saves none. */
+const AUTO_CARDS = ['success', 'late', 'decline', 'duplicate', 'timeout', null] as const;
 
 /** In cents. */
 const ADDON_FEE = 1_795;
@@ -37,13 +42,14 @@ export class Company {
   readonly ledger = new Ledger();
   readonly tally: Record<string, number> = {};
   readonly world: BillingWorld;
-  readonly plans: { id: string; terms: PlanTerms }[] = [];
+  readonly plans: SoldPlan[] = [];
   addon = { id: '', fee: ADDON_FEE };
   connection = '';
   readonly #seed: number;
   readonly #dealings: Dealings[] = [];
   meter: { id: string } = { id: '' };
   #clock = { id: '', now: '' };
+  readonly #seenTopUps = new Set<string>();
 
   constructor(world: BillingWorld, seed: number) {
     this.world = world;
@@ -67,16 +73,23 @@ export class Company {
       }); // prettier-ignore
     for (const terms of PLANS) {
       const plan = await catalog.plan(terms.name);
-      if (terms.fee > 0)
-        await catalog.fixed(plan, money(terms.fee), { display_name: `${terms.name} fee` });
-      await catalog.usage(plan, this.meter, { display_name: 'Units', ...terms.price });
+      const fee =
+        terms.fee > 0
+          ? await catalog.fixed(plan, money(terms.fee), { display_name: `${terms.name} fee` })
+          : null;
+      const usage = await catalog.usage(plan, this.meter, {
+        display_name: 'Units',
+        ...terms.price,
+      });
       if (terms.credits > 0)
         await api.post('/v1/creditgrants', {
           name: 'Monthly credits', scope: 'PLAN', plan_id: plan.id, credits: String(terms.credits),
           cadence: 'RECURRING', period: 'MONTHLY', period_count: 1,
           expiration_type: 'DURATION', expiration_duration: 40, expiration_duration_unit: 'DAY',
         }); // prettier-ignore
-      this.plans.push({ id: plan.id, terms });
+      this.plans.push({
+        id: plan.id, terms, fee_price_id: fee?.id ?? null, usage_price_id: usage.id,
+      }); // prettier-ignore
     }
     const { id } = (await api.post('/v1/addons', { name: 'Setup', lookup_key: 'setup' })).body;
     await catalog.fixed({ id }, money(ADDON_FEE), {
@@ -137,7 +150,8 @@ export class Company {
       test_clock_id: this.#clock.id,
       ...(taxes.length === 0 ? {} : { tax_rate_overrides: taxes.map((tax) => taxOverride(tax)) }),
     });
-    const card = index % 3 === 0 ? null : index % 7 === 1 ? 'decline' : 'success';
+    const usual = index % 3 === 0 ? null : index % 7 === 1 ? 'decline' : 'success';
+    const card = index % 4 === 0 ? AUTO_CARDS[(index / 4) % AUTO_CARDS.length]! : usual;
     await this.#saveCard({ id, card });
     const wallet = async (wallet_type: string, more: object) =>
       (await api.post('/v1/wallets', { customer_id: id, currency: 'usd', wallet_type, ...more }))
@@ -145,11 +159,15 @@ export class Company {
     const rates = WALLET_RATES[index % WALLET_RATES.length]!;
     const book = new WalletBook({ paysAll: index % 4 === 2, ...(index % 2 === 0 ? rates : {}) });
     const hasWallet = index % 2 === 0;
+    const isInvoiced = index % 4 === 0;
+    if (isInvoiced || index % 12 === 2)
+      book.auto = { isOn: true, isInvoiced, threshold: 2_000, credits: 5_000 };
     const prepaid = hasWallet
       ? await wallet('PRE_PAID', {
           initial_credits_to_load: '40',
           conversion_rate: String(rates.rate),
           topup_conversion_rate: String(rates.price),
+          ...(book.auto === null ? {} : { auto_topup: autoTopUpOf(book.auto) }),
           ...(book.paysAll ? { config: { allowed_price_types: ['ALL'] } } : {}),
         })
       : null;
@@ -174,6 +192,7 @@ export class Company {
   /** Random commands about every customer, a random number below `limit` of each. */
   async commands(limit: number): Promise<void> {
     await this.#deal(async (dealings) => {
+      await dealings.report();
       for (let left = dealings.random.below(limit); left > 0; left -= 1) await dealings.act();
     });
   }
@@ -209,29 +228,72 @@ export class Company {
     const clock = await this.world.advance(this.#clock, to);
     if (clock.status !== 'ready') throw new Error(`the clock stopped: ${clock.error}`);
     this.#clock.now = to;
-    await this.readBank(null);
     const invoices = await this.#everyInvoice();
-    this.ledger.bookMonth(invoices, from, to);
+    const topUps = await this.#topUps(null);
+    const statement = await this.#statement(null);
+    // Credits of a top-up pay what is issued after it; when other money came makes no difference.
+    for (const { isOfTopUp, book } of statement) if (!isOfTopUp) book();
+    const paid = statement.filter(({ isOfTopUp }) => isOfTopUp);
+    this.ledger.bookMonth(invoices, from, to, [...topUps, ...paid]);
     return invoices;
   }
 
   /** The statement of the bank: charges that the test gateway made, independent of the product's records. */
   async readBank(customer: Customer | null): Promise<void> {
+    for (const { book } of await this.#topUps(customer)) book();
+    for (const { book } of await this.#statement(customer)) book();
+  }
+
+  /** Automatic top-ups that the ledger does not know. */
+  async #topUps(customer: Customer | null): Promise<LedgerEvent[]> {
+    const { pool, scope } = this.world.api;
+    const rows = await pool<SeenTopUp[]>`
+      select t.id, w.customer_id, t.wallet_id, i.id as invoice_id, t.credit_amount as credits, t.created_at as at
+        from wallet_transactions t join wallets w on w.id = t.wallet_id
+        left join invoices i on i.purchased_transaction_id = t.id
+       where t.tenant_id = ${scope.tenant_id} and t.type = 'credit' and t.metadata ->> 'auto_topup' = 'true'
+         ${customer === null ? pool`` : pool`and w.customer_id = ${customer.id}`}
+       order by t.created_at, t.id`;
+    return rows.flatMap((seen) => {
+      if (this.#seenTopUps.has(seen.id)) return [];
+      this.#seenTopUps.add(seen.id);
+      const payer = this.ledger.customers.find(({ id }) => id === seen.customer_id) ?? customer!;
+      this.count(`topped up ${seen.invoice_id === null ? 'directly' : 'by invoice'}`);
+      return { at: seen.at, rank: 2, book: () => bookTopUp(this.ledger, payer, seen) };
+    });
+  }
+
+  /** Charges on the statement that the ledger does not know. */
+  async #statement(
+    customer: Customer | null,
+  ): Promise<(LedgerEvent & { readonly isOfTopUp: boolean })[]> {
     const { pool, scope } = this.world.api;
     const rows = await pool<
-      { id: string; amount: string; invoice_id: string; customer_id: string }[]
+      {
+        id: string;
+        amount: string;
+        invoice_id: string;
+        customer_id: string;
+        at: string | null;
+        billing_reason: string | null;
+      }[]
     >`
-      select p.id, t.amount, p.destination_id as invoice_id, p.customer_id
-        from test_gateway_payments t join payments p on p.id = t.reference
+      select p.id, t.amount, p.destination_id as invoice_id, p.customer_id, p.succeeded_at as at, i.billing_reason
+        from test_gateway_payments t join payments p on p.id = t.reference join invoices i on i.id = p.destination_id
        where t.tenant_id = ${scope.tenant_id} and t.state = 'succeeded'
          ${customer === null ? pool`` : pool`and p.customer_id = ${customer.id}`}
        order by p.id`;
-    for (const row of rows) {
-      if (this.ledger.payments.has(row.id)) continue;
+    return rows.flatMap((row) => {
+      if (this.ledger.payments.has(row.id)) return [];
       const payer = this.ledger.customers.find(({ id }) => id === row.customer_id) ?? customer!;
-      const invoice = this.ledger.invoiceOf(row.invoice_id, payer);
-      this.ledger.pay(invoice, row.id, cents(row.amount), 'bank', this.now);
-    }
+      const at = row.at ?? this.now;
+      const book = () => {
+        if (this.ledger.payments.has(row.id)) return;
+        const invoice = this.ledger.invoiceOf(row.invoice_id, payer);
+        this.ledger.pay(invoice, row.id, cents(row.amount), 'bank', at);
+      };
+      return { at, rank: 3, book, isOfTopUp: row.billing_reason === 'WALLET_AUTO_TOPUP' };
+    });
   }
 
   /** All invoices of the product, oldest first, then those that lists leave out. */

@@ -1,10 +1,20 @@
 import type { Random } from '../../support/random.ts';
+import { changeAutoTopUp } from './auto-top-ups.ts';
+import { changeCoupons } from './coupons.ts';
 import { debit, topUp } from './credits.ts';
 import { Desk, type Business } from './desk.ts';
 import { edit, note, oneOff, recalculate, voidInvoice, voidNote } from './invoices.ts';
 import type { Customer } from './records.ts';
 import { freeze, terminateWallet } from './wallet-life.ts';
-import { deletePayment, dispute, late, pay, refund, retryRefund } from './payments.ts';
+import {
+  deletePayment,
+  dispute,
+  late,
+  pay,
+  refund,
+  reportCharges,
+  retryRefund,
+} from './payments.ts';
 import { changePlan, changeQuantity } from './changes.ts';
 import { checkout, followSession, payBySession } from './sessions.ts';
 import { buyAddon } from './addons.ts';
@@ -45,6 +55,11 @@ export class Dealings {
 
   async subscribe(): Promise<void> {
     await subscribe(this.#desk);
+  }
+
+  /** Most charges that the gateway took a while for have their outcome. */
+  async report(): Promise<void> {
+    if (!this.customer.isGone && this.random.chance(0.9)) await reportCharges(this.#desk);
   }
 
   /** One random command of a customer or of a person of the company. */
@@ -100,6 +115,8 @@ const COMMANDS: readonly (readonly [number, Command, Among?])[] = [
   [3, terminateWallet],
   [2, freeze],
   [8, changePlan],
+  [8, changeCoupons],
+  [4, changeAutoTopUp],
   [6, changeQuantity],
   [6, buyAddon],
   [3, leave],

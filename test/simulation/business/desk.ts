@@ -3,6 +3,7 @@ import type { TestAnswer } from '../../support/api.ts';
 import type { BillingWorld } from '../../support/billing-world.ts';
 import type { Random } from '../../support/random.ts';
 import type { Ledger } from './ledger.ts';
+import type { CouponTerms } from './coupon-terms.ts';
 import type { Customer, Invoice } from './records.ts';
 import type { PlanTerms } from './plans.ts';
 import type { Session } from './sessions.ts';
@@ -12,11 +13,19 @@ const TWICE = 0.05;
 /** Milliseconds in which a command is in the middle. */
 const COMMAND_MS = 40;
 
+/** A plan with the ids of its prices. */
+export interface SoldPlan {
+  readonly id: string;
+  readonly terms: PlanTerms;
+  readonly fee_price_id: string | null;
+  readonly usage_price_id: string;
+}
+
 /** What the desks of all customers share. */
 export interface Business {
   readonly world: BillingWorld;
   readonly ledger: Ledger;
-  readonly plans: readonly { readonly id: string; readonly terms: PlanTerms }[];
+  readonly plans: readonly SoldPlan[];
   readonly meter: { readonly id: string };
   /** An addon with a fee that is due once, in cents. */
   readonly addon: { readonly id: string; readonly fee: number };
@@ -45,6 +54,8 @@ export class Desk {
   readonly pending: string[] = [];
   /** Adjustments that are not void. */
   readonly adjustments: { readonly id: string; readonly invoice: Invoice; undo(): void }[] = [];
+  /** Coupons that were made for the customer. */
+  readonly coupons: CouponTerms[] = [];
   /** Sessions whose page may be open. */
   readonly sessions: Session[] = [];
 

@@ -1,3 +1,4 @@
+import type { Attached, Row } from './discounts.ts';
 import type { PlanTerms } from './plans.ts';
 
 /** What a subscription costs from a time on. */
@@ -22,6 +23,8 @@ export interface Subscription {
    * (billing 5.2).
    */
   isCancelledAtOnce: boolean;
+  /** In the order in which they were attached; also those that have ended. */
+  readonly coupons: Attached[];
 }
 
 /** What a customer used at a time. */
@@ -56,6 +59,7 @@ export const subscriptionOf = (id: string, plan: PlanTerms, start: string): Subs
   terms: [{ from: start, plan, quantity: 1, isOfPeriod: true }],
   end: null,
   isCancelledAtOnce: false,
+  coupons: [],
 });
 
 export const feeOf = ({ plan, quantity }: Terms): number => plan.fee * quantity;
@@ -67,6 +71,12 @@ export const termsAt = ({ terms }: Subscription, at: string): Terms =>
 /** The terms by which the advance of a period is due. */
 export const termsOfPeriod = ({ terms }: Subscription, start: string): Terms =>
   terms.findLast(({ from, isOfPeriod }) => from < start || (from === start && isOfPeriod))!;
+
+/** The number of plans that the subscription had before the one of these terms, or of those at a time. */
+export function segmentAt({ terms }: Subscription, at: string): number {
+  const known = terms.filter(({ from }) => from <= at);
+  return known.filter(({ plan }, index) => index > 0 && plan !== known[index - 1]!.plan).length;
+}
 
 /** The begin of the subscription's period that a time lies in. */
 export function periodStart({ start }: Subscription, at: string): string {
@@ -102,6 +112,43 @@ export function rowsOfPeriod(
   );
 }
 
+/** The usage rows of an invoice, each in the time of its plan. */
+export function usageRows(
+  { terms, end }: Subscription,
+  charges: ReadonlyMap<string, number>,
+  { period_start, period_end }: BilledPeriod,
+): Row[] {
+  const segments = terms.filter(({ plan }, index) => plan !== terms[index - 1]?.plan);
+  const last = end !== null && end < period_end ? end : period_end;
+  return segments.flatMap(({ from }, segment): Row[] => {
+    const to = segments[segment + 1]?.from;
+    // The plan was changed again at once.
+    if (to === from) return [];
+    const start = segment === 0 || from < period_start ? period_start : from;
+    const ends = to === undefined || to > last ? last : to;
+    return [{ target: 'usage', segment, start, end: ends, amount: charges.get(from) ?? 0 }];
+  });
+}
+
+/** The fee of a period by its terms. */
+function feeRow(subscription: Subscription, start: string, terms: Terms): Row {
+  const next = subscription.terms[subscription.terms.indexOf(terms) + 1];
+  const end = periodEnd(subscription, start);
+  return {
+    target: 'fee',
+    segment: segmentOf(subscription, terms),
+    start,
+    end: next !== undefined && next.from > start && next.from < end ? next.from : end,
+    amount: feeOf(terms),
+  };
+}
+
+/** The number of plans that the subscription had before these terms. */
+export const segmentOf = ({ terms }: Subscription, of: Terms): number =>
+  terms
+    .slice(0, terms.indexOf(of) + 1)
+    .filter(({ plan }, index) => index > 0 && plan !== terms[index - 1]!.plan).length;
+
 /**
  * What an invoice of the subscription must ask for, in cents, by the plan's terms and what the customer used. Knows
  * nothing that the product computed.
@@ -110,17 +157,29 @@ export function expectedCharge(
   subscription: Subscription,
   used: readonly Use[],
   invoice: BilledPeriod,
-): { readonly usage: number; readonly fee: number; readonly rows: ReadonlyMap<string, number> } {
+): {
+  /** Before discounts; the fee is the last, if there is one. */
+  readonly lines: readonly Row[];
+  readonly fee: number;
+  readonly rows: ReadonlyMap<string, number>;
+} {
   const { start, end, terms, isCancelledAtOnce } = subscription;
   if (invoice.billing_reason === 'SUBSCRIPTION_CREATE')
-    return { usage: 0, fee: feeOf(terms[0]!), rows: new Map() };
+    return {
+      lines: [feeRow(subscription, start, terms[0]!)],
+      fee: feeOf(terms[0]!),
+      rows: new Map(),
+    };
   const rows = rowsOfPeriod(subscription, used, invoice);
-  const usage = [...rows.values()].reduce((sum, amount) => sum + amount, 0);
   let month = 1;
   while (monthsLater(start, month) < invoice.period_end) month += 1;
   const isBoundary = monthsLater(start, month) === invoice.period_end;
   const hasNext =
     end === null || invoice.period_end < end || (isCancelledAtOnce && invoice.period_end === end);
   const goesOn = isBoundary && hasNext && invoice.billing_reason === 'SUBSCRIPTION_CYCLE';
-  return { usage, rows, fee: goesOn ? feeOf(termsOfPeriod(subscription, invoice.period_end)) : 0 };
+  const next = termsOfPeriod(subscription, invoice.period_end);
+  const lines = usageRows(subscription, rows, invoice);
+  if (!goesOn || feeOf(next) === 0) return { lines, rows, fee: 0 };
+  lines.push(feeRow(subscription, invoice.period_end, next));
+  return { lines, rows, fee: feeOf(next) };
 }

@@ -2,6 +2,7 @@ import { cents, money } from './cents.ts';
 import type { Desk } from './desk.ts';
 import { assertNotCharged } from './late-usage.ts';
 import { isExempt, type Currency, type Invoice } from './records.ts';
+import { couponOfOneOff } from './coupons.ts';
 import { isCreditable, noteTypeOf, taxLeft, type NoteLine } from './notes.ts';
 import { TAXES, type TaxTerms } from './taxes.ts';
 
@@ -11,14 +12,25 @@ export async function oneOff(desk: Desk): Promise<void> {
   const amounts = [1 + random.below(20_000), 1 + random.below(999)];
   const taxes = random.pick(TAXES);
   const currency = random.pick(CURRENCIES);
-  const body = await desk.command('one-off invoice', '/invoices', {
+  const coupon = await couponOfOneOff(desk, currency, amounts);
+  const what = coupon.off > 0 ? 'one-off invoice with a coupon' : 'one-off invoice';
+  const body = await desk.command(what, '/invoices', {
     ...oneOffOf(customer.id, currency, amounts),
+    ...coupon.body,
     tax_rate_overrides: taxes.map((tax) => taxOverride(tax, currency)),
   });
+  assertRedeemed(desk, coupon.isAllowed, body);
   if (body === null) return;
+  coupon.redeem();
   const invoice = ledger.invoiceOf(body.id, customer, currency);
-  const net = amounts[0]! + amounts[1]!;
-  ledger.issue(invoice, { usage: 0, net, taxes: isExempt(customer) ? [] : taxes }, desk.now);
+  const { net, off } = coupon;
+  ledger.issue(invoice, { usage: 0, net, off, taxes: isExempt(customer) ? [] : taxes }, desk.now);
+}
+
+/** A coupon is refused if it has no redemption left, or is in another currency. */
+export function assertRedeemed({ refusal }: Desk, isAllowed: boolean, body: unknown): void {
+  if ((body !== null) !== isAllowed)
+    throw new Error(`a one-off invoice with a coupon: ${refusal || 'accepted'}`);
 }
 
 /** Most work is sold in the currency of the plans. */
@@ -46,14 +58,14 @@ export const taxOverride = ({ code, isInclusive }: TaxTerms, currency: Currency 
 export async function note(desk: Desk, row: any): Promise<void> {
   const { ledger, random } = desk;
   const invoice = ledger.invoices.get(row.id)!;
-  const rows: any[] = row.line_items.filter(({ amount }: any) => cents(amount) > 0);
+  const rows: any[] = row.line_items.filter((each: any) => netOf(each) > 0);
   if (rows.length === 0 || invoice.purchase !== null) return;
   const isWhole = random.chance(0.2);
   const chosen = isWhole ? rows : [random.pick(rows)];
   const lines: NoteLine[] = chosen.map((each: any) => ({
     id: each.id,
-    net: cents(each.amount),
-    amount: isWhole ? cents(each.amount) : 1 + random.below(cents(each.amount)),
+    net: netOf(each),
+    amount: isWhole ? netOf(each) : 1 + random.below(netOf(each)),
     isFee: isFee(each),
   }));
   const tax = taxLeft(invoice, lines);
@@ -107,6 +119,9 @@ export async function note(desk: Desk, row: any): Promise<void> {
   if (random.chance(0.25)) await voidNote(desk);
 }
 
+const netOf = ({ amount, line_item_discount, invoice_level_discount }: any): number =>
+  cents(amount) - cents(line_item_discount) - cents(invoice_level_discount);
+
 /** Voids the newest adjustment; its invoice may be open again (money 10.11). */
 export async function voidNote(desk: Desk): Promise<void> {
   const adjustment = desk.adjustments.pop();
@@ -140,6 +155,8 @@ export async function voidInvoice(desk: Desk, row: any): Promise<void> {
 export async function edit(desk: Desk, row: any): Promise<void> {
   const { ledger, random } = desk;
   const invoice = ledger.invoices.get(row.id)!;
+  // `discounted-life.test.ts` edits invoices with discounts.
+  if (hasCoupons(desk, row)) return;
   let rows: any[] = row.line_items;
   let id: string = row.id;
   let drafted = invoice;
@@ -171,6 +188,10 @@ export async function edit(desk: Desk, row: any): Promise<void> {
   ledger.issue(drafted, { usage, net: sum(() => true), taxes }, desk.now, row.period_end);
 }
 
+const hasCoupons = ({ customer }: Desk, { subscription_id, total_discount }: any): boolean =>
+  total_discount !== '0' ||
+  customer.subscriptions.some(({ id, coupons }) => id === subscription_id && coupons.length > 0);
+
 const isFee = ({ price_type, price_id, display_name }: any): boolean =>
   price_type === 'FIXED' && price_id !== null && display_name !== 'Setup';
 
@@ -194,6 +215,8 @@ function editOf({ random }: Desk, rows: readonly any[]): object {
 export async function recalculate(desk: Desk, row: any): Promise<void> {
   const { ledger } = desk;
   const invoice = ledger.invoices.get(row.id)!;
+  const isKept = invoice.isWritten || row.billing_reason === 'SUBSCRIPTION_UPDATE';
+  if (isKept && hasCoupons(desk, row)) return;
   const body = await desk.command('recalculate', `/invoices/${row.id}/recalculate`, {});
   if (body === null) return;
   assertNotAdjusted(invoice);

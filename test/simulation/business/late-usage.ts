@@ -24,8 +24,11 @@ export async function settleLateUsage(desk: Desk, row: any): Promise<void> {
   if (subscription === undefined || !isOfPeriod || invoice.isWritten) return;
   const isCharge = random.chance(0.7);
   const due = new Map<string, number>();
-  for (const [from, amount] of rowsOfPeriod(subscription, customer.usage, row)) {
-    const difference = amount - (invoice.rows.get(from) ?? 0) - settledOf(invoice, from);
+  const today = rowsOfPeriod(subscription, customer.usage, row);
+  const billed = new Map([...today.keys()].map((from) => [from, invoice.rows.get(from) ?? 0]));
+  const before = ledger.usageNets(subscription, invoice, billed, row);
+  for (const [from, amount] of ledger.usageNets(subscription, invoice, today, row)) {
+    const difference = amount - before.get(from)! - settledOf(invoice, from);
     if (isCharge ? difference > 0 : difference < 0) due.set(from, difference);
   }
   const sum = [...due.values()].reduce((total, amount) => total + amount, 0);

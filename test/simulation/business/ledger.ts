@@ -1,5 +1,17 @@
-import { Advances } from './advances.ts';
-import { expectedCharge, monthsLater, termsOfPeriod } from './expected-charge.ts';
+import { Advances, type Settled } from './advances.ts';
+import type { CouponTerms } from './coupon-terms.ts';
+import { discount, type Attached, type Row } from './discounts.ts';
+import {
+  expectedCharge,
+  monthsLater,
+  periodEnd,
+  segmentAt,
+  termsAt,
+  termsOfPeriod,
+  usageRows,
+  type BilledPeriod,
+  type Terms,
+} from './expected-charge.ts';
 import type { Subscription } from './expected-charge.ts';
 import type { PlanTerms } from './plans.ts';
 import { bookOf, isExempt } from './records.ts';
@@ -14,6 +26,13 @@ interface Setup {
   invoice: Invoice;
 }
 
+/** What happened at a time; of what happened at once, the smaller rank came first. */
+export interface LedgerEvent {
+  readonly at: string;
+  readonly rank: number;
+  book(): void;
+}
+
 /**
  * The naive ledger of a company: what its invoices ask for, what was paid and returned, and what its customers' wallets
  * hold. Money is in cents; times are instants as text. It never asks the product for a figure.
@@ -23,8 +42,12 @@ export class Ledger {
   readonly invoices = new Map<string, Invoice>();
   readonly payments = new Map<string, Payment>();
   readonly advances = new Advances();
+  readonly coupons: CouponTerms[] = [];
   /** Invoices that are issued once a session is paid, with what happens then (money 11.6). */
-  readonly #gates = new Map<Invoice, { readonly asked: Asked; readonly paid: () => void }>();
+  readonly #gates = new Map<
+    Invoice,
+    { readonly asked: Asked; readonly paid: () => void; readonly ended: () => void }
+  >();
   /** One-time fees of addons, with the invoice that asks for each: the next one if it is void (billing 3.1). */
   readonly setups: Setup[] = [];
   /** Refunds that were retried. */
@@ -37,8 +60,8 @@ export class Ledger {
     const found = this.invoices.get(id);
     if (found !== undefined) return found;
     const made: Invoice = {
-      id, customer, currency, total: null, net: 0, usage: 0, taxes: [], ...UNTAXED, prepaid: 0, taken: [], adjusted: 0,
-      credited: new Map(), rows: new Map(), settlements: [], isWritten: false, isVoid: false, isArchived: false, purchase: null,
+      id, customer, currency, total: null, net: 0, usage: 0, taxes: [], ...UNTAXED, prepaid: 0, off: 0, taken: [], adjusted: 0,
+      credited: new Map(), rows: new Map(), setups: [], settlements: [], isWritten: false, isVoid: false, isArchived: false, purchase: null,
     }; // prettier-ignore
     this.invoices.set(id, made);
     return made;
@@ -60,17 +83,25 @@ export class Ledger {
   }
 
   /** Books grants, prepaid credits of issued invoices and expiries of a month, in the order of their times. */
-  bookMonth(invoices: readonly any[], from: string, to: string): void {
+  bookMonth(
+    invoices: readonly any[],
+    from: string,
+    to: string,
+    others: readonly LedgerEvent[] = [],
+  ): void {
     for (const invoice of [...this.#gates.keys()]) this.endGate(invoice);
     this.#cycles = invoices.filter(({ billing_reason }) => billing_reason === 'SUBSCRIPTION_CYCLE');
     const issued = invoices.filter(
       ({ finalized_at }) => finalized_at !== null && finalized_at > from && finalized_at <= to,
     );
-    const events: { at: string; rank: number; book(): void }[] = issued.map((invoice) => ({
-      at: invoice.finalized_at,
-      rank: 1,
-      book: () => this.bookIssued(invoice),
-    }));
+    const events: LedgerEvent[] = issued
+      .filter(({ billing_reason }) => billing_reason !== 'WALLET_AUTO_TOPUP')
+      .map((invoice) => ({
+        at: invoice.finalized_at,
+        rank: 1,
+        book: () => this.bookIssued(invoice),
+      }));
+    events.push(...others);
     for (const customer of this.customers)
       for (const subscription of customer.subscriptions)
         for (let month = 1; ; month += 1) {
@@ -99,11 +130,11 @@ export class Ledger {
     const isClosed = invoice.billing_reason !== 'SUBSCRIPTION_CREATE';
     const isFree = isClosed ? pinned?.isExempt === true : isExempt(customer);
     const taxes = isFree ? [] : customer.taxes;
-    const { usage, fee, setups, rows, subscription } = this.#charge(customer, invoice, mine);
+    const { usage, net, fee, rows, subscription, off } = this.#charge(customer, invoice, mine);
     mine.rows = rows;
     const period = isClosed ? invoice.period_end : subscription.start;
-    if (fee > 0) this.advances.bill(mine, subscription, period, fee);
-    this.issue(mine, { usage, net: usage + fee + setups, taxes }, invoice.finalized_at);
+    if (fee.gross > 0) this.advances.bill(mine, subscription, period, fee);
+    this.issue(mine, { usage, net, taxes, off }, invoice.finalized_at);
   }
 
   /** The invoice of a period with all usage and the taxes of today; written rows stay (billing 8.3, 17.6). */
@@ -112,12 +143,13 @@ export class Ledger {
     const taxes = isExempt(customer) ? [] : customer.taxes;
     const isKept = replaced.isWritten || row.billing_reason === 'SUBSCRIPTION_UPDATE';
     if (isKept) {
-      const { usage, net } = replaced;
-      this.issue(mine, { usage, net, taxes }, at, row.period_end);
+      const { usage, net, off } = replaced;
+      this.issue(mine, { usage, net, taxes, off }, at, row.period_end);
     } else {
-      const { usage, fee, setups, rows } = this.#charge(customer, row, mine);
+      const { usage, net, fee, rows, off } = this.#charge(customer, row, mine);
       mine.rows = rows;
-      this.issue(mine, { usage, net: usage + fee + setups, taxes }, at, row.period_end);
+      this.advances.billAgain(mine, fee);
+      this.issue(mine, { usage, net, taxes, off }, at, row.period_end);
     }
   }
 
@@ -131,19 +163,98 @@ export class Ledger {
   #charge(customer: Customer, invoice: any, mine: Invoice) {
     const subscription = customer.subscriptions.find(({ id }) => id === invoice.subscription_id);
     if (subscription === undefined) throw new Error(`invoice ${invoice.id} is of no one`);
-    let setups = 0;
+    const { lines: billed, fee, rows } = expectedCharge(subscription, customer.usage, invoice);
+    const lines = [...billed];
     for (const setup of this.setups) {
       const isIn = setup.at >= invoice.period_start && setup.at < invoice.period_end;
       const isDue = setup.invoice === mine || setup.invoice.isVoid;
       if (setup.subscription !== subscription || !isIn || !isDue) continue;
       setup.invoice = mine;
-      setups += setup.fee;
+      lines.push(setupRow(subscription, setup.at, setup.fee));
     }
-    return { subscription, setups, ...expectedCharge(subscription, customer.usage, invoice) };
+    mine.setups = lines.slice(billed.length);
+    const { nets, used } = discount(lines, this.inForce(subscription, mine));
+    this.use(used, mine);
+    const sum = (of: readonly number[]) => of.reduce((total, amount) => total + amount, 0);
+    const net = sum(nets);
+    const off = sum(lines.map(({ amount }) => amount)) - net;
+    const usage = sum(nets.filter((_, index) => lines[index]!.target === 'usage'));
+    const feeNet = fee > 0 ? nets[billed.length - 1]! : 0;
+    return { subscription, rows, usage, net, off, fee: { gross: fee, net: feeNet } };
+  }
+
+  attach(subscription: Subscription, attached: Attached): void {
+    subscription.coupons.push(attached);
+  }
+
+  /** The coupons that may discount an invoice: one that counts once has one invoice that is not void (billing 7.2). */
+  inForce(subscription: Subscription, invoice: Invoice | null): Attached[] {
+    return subscription.coupons.filter(
+      ({ coupon, usedBy }) =>
+        coupon.cadence !== 'once' || usedBy === null || usedBy.isVoid || usedBy === invoice,
+    );
+  }
+
+  use(used: readonly Attached[], invoice: Invoice): void {
+    for (const each of used) if (each.coupon.cadence === 'once') each.usedBy = invoice;
+  }
+
+  /** What the opening invoice of a subscription asks for, without taxes. */
+  opening(subscription: Subscription) {
+    const { start } = subscription;
+    const { lines, fee } = expectedCharge(subscription, [], {
+      billing_reason: 'SUBSCRIPTION_CREATE',
+      period_start: start,
+      period_end: periodEnd(subscription, start),
+    });
+    const { nets, used } = discount(lines, this.inForce(subscription, null));
+    const net = nets[0]!;
+    const asked = { usage: 0, net, off: fee - net };
+    return { asked, fee: { gross: fee, net }, used };
+  }
+
+  /** What usage rows of an invoice cost after discounts, by row (billing 17.6). */
+  usageNets(
+    subscription: Subscription,
+    invoice: Invoice,
+    charges: ReadonlyMap<string, number>,
+    period: BilledPeriod,
+  ): Map<string, number> {
+    const lines = usageRows(subscription, charges, period);
+    const { lines: all } = expectedCharge(subscription, invoice.customer.usage, period);
+    const others = [...all.filter(({ target }) => target !== 'usage'), ...invoice.setups];
+    const { nets } = discount([...lines, ...others], this.inForce(subscription, invoice));
+    return new Map([...charges.keys()].map((from, index) => [from, nets[index]!]));
+  }
+
+  /**
+   * A change of the terms, its charge less discounts. Only an invoice uses up a coupon that counts once, so a change
+   * that makes none has only the others (billing 5.3).
+   */
+  settle(subscription: Subscription, next: Terms, at: string, taxes: readonly TaxTerms[]): Settled {
+    const settled = this.advances.settle(subscription, next, at, taxes);
+    const isOtherPlan = next.plan !== termsAt(subscription, at).plan;
+    const row: Row = {
+      target: 'fee',
+      segment: segmentAt(subscription, at) + (isOtherPlan ? 1 : 0),
+      start: at,
+      end: periodEnd(subscription, at),
+      amount: settled.gross,
+    };
+    const coupons = this.inForce(subscription, null);
+    const all = discount([row], coupons);
+    const isInvoice = all.nets[0]! > settled.credit;
+    const { nets, used } = isInvoice
+      ? all
+      : discount(
+          [row],
+          coupons.filter(({ coupon }) => coupon.cadence !== 'once'),
+        );
+    return { ...settled, charge: nets[0]!, used };
   }
 
   /** Credits pay usage, or all rows, before exclusive taxes are added (billing 9.1). */
-  issue(mine: Invoice, { usage, net, taxes }: Asked, at: string, ownEnd?: string): void {
+  issue(mine: Invoice, { usage, net, taxes, off = 0 }: Asked, at: string, ownEnd?: string): void {
     const { customer } = mine;
     const open = this.#openPeriods(customer.id, at);
     const book = bookOf(mine);
@@ -154,7 +265,7 @@ export class Ledger {
     const prepaid = Math.min(wholeCents(book.spendable(at, open)), payable);
     const taken = book.debit(prepaid, at, open);
     const total = net - prepaid + exclusive;
-    Object.assign(mine, { usage, net, taxes, inclusive, exclusive, prepaid, taken, total });
+    Object.assign(mine, { usage, net, taxes, off, inclusive, exclusive, prepaid, taken, total });
   }
 
   /** A draft takes the place of the invoice, with its payments; the credits that paid it go back (money 9.15). */
@@ -165,6 +276,8 @@ export class Ledger {
     for (const payment of this.paymentsOf(invoice)) payment.invoice_id = id;
     this.advances.move(invoice, draft);
     for (const setup of this.setups) if (setup.invoice === invoice) setup.invoice = draft;
+    for (const { coupons } of invoice.customer.subscriptions)
+      for (const each of coupons) if (each.usedBy === invoice) each.usedBy = draft;
     return draft;
   }
 
@@ -203,14 +316,16 @@ export class Ledger {
   }
 
   /** A draft whose amount is locked until its session is paid; credits pay nothing of it. Returns the amount. */
-  gate(invoice: Invoice, asked: Asked, paid: () => void): number {
-    this.#gates.set(invoice, { asked, paid });
+  gate(invoice: Invoice, asked: Asked, paid: () => void, ended: () => void): number {
+    this.#gates.set(invoice, { asked, paid, ended });
     return asked.net + taxesOn(asked.net, asked.taxes).exclusive;
   }
 
   /** The end of an unpaid session voids its invoice (money 11.17). */
   endGate(invoice: Invoice): void {
-    if (this.#leaveGate(invoice) === undefined) return;
+    const gate = this.#leaveGate(invoice);
+    if (gate === undefined) return;
+    gate.ended();
     invoice.isVoid = true;
     invoice.isArchived = true;
   }
@@ -219,9 +334,9 @@ export class Ledger {
     const gate = this.#gates.get(invoice);
     if (gate === undefined) return;
     this.#gates.delete(invoice);
-    const { net, taxes } = gate.asked;
+    const { net, taxes, off = 0 } = gate.asked;
     const taxed = taxesOn(net, taxes);
-    Object.assign(invoice, { net, taxes, ...taxed, total: net + taxed.exclusive });
+    Object.assign(invoice, { net, taxes, off, ...taxed, total: net + taxed.exclusive });
     return gate;
   }
 
@@ -243,10 +358,10 @@ export class Ledger {
   }
 
   /** The invoice sells credits that are worth as many cents, at a price. */
-  sell(invoice: Invoice, credits: number, price: number, at: string): void {
+  sell(invoice: Invoice, credits: number, price: number, at: string, isAuto = false): void {
     invoice.total = price;
     invoice.net = price;
-    invoice.purchase = { credits, book: invoice.customer.book, state: 'unpaid' };
+    invoice.purchase = { credits, book: invoice.customer.book, isAuto, state: 'unpaid' };
     this.#completePurchase(invoice, at);
   }
 
@@ -313,6 +428,15 @@ export class Ledger {
     bookOf(invoice).giveBack(invoice.taken, at);
   }
 }
+
+/** A one-time fee is due at an instant. */
+export const setupRow = (subscription: Subscription, at: string, amount: number): Row => ({
+  target: null,
+  segment: segmentAt(subscription, at),
+  start: at,
+  end: at,
+  amount,
+});
 
 /** Credits below a cent pay nothing (money 2.6.4): a share of a grant has such a rest. */
 const wholeCents = (credits: number): number => Math.floor(credits + 1e-6);

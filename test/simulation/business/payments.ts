@@ -79,6 +79,24 @@ async function outcome(desk: Desk, payment: any): Promise<void> {
   await business.readBank(desk.customer);
 }
 
+/** The gateway reports charges of the saved card that it took a while for: late, twice, or that they failed. */
+export async function reportCharges(desk: Desk): Promise<void> {
+  const { business, customer, random } = desk;
+  const rows = await business.world.api.pool<{ id: string }[]>`
+    select id from payments
+     where customer_id = ${customer.id} and payment_status = 'PENDING' and payment_method_type = 'CARD'
+       and gateway_payment_id is not null order by id`;
+  for (const { id } of rows) {
+    if (desk.pending.includes(id)) continue;
+    const path = `/test-gateway/payments/${id}/outcome`;
+    const reported = random.pick(OUTCOMES);
+    const { status } = await desk.post(path, { outcome: reported });
+    business.count(`charge of a saved card: ${reported} ${status}`);
+    if (random.chance(0.3)) await desk.post(path, { outcome: 'success' });
+  }
+  await business.readBank(customer);
+}
+
 /** The gateway reports the success of a payment that has waited, even of an invoice voided since. */
 export async function late(desk: Desk): Promise<void> {
   const waiting = desk.pending.shift();

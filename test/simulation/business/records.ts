@@ -1,3 +1,4 @@
+import type { Row } from './discounts.ts';
 import type { Subscription, Use } from './expected-charge.ts';
 import type { TaxTerms } from './taxes.ts';
 import type { Taken, WalletBook } from './wallet-book.ts';
@@ -31,6 +32,8 @@ export interface Purchase {
   readonly credits: number;
   /** The wallet that they are for. */
   readonly book: WalletBook;
+  /** The wallet bought them by itself. */
+  readonly isAuto?: boolean;
   state: 'unpaid' | 'done' | 'failed';
 }
 
@@ -47,12 +50,16 @@ export interface Invoice {
   exclusive: number;
   inclusive: number;
   prepaid: number;
+  /** What coupons took off the rows; `net` and `usage` are without it. */
+  off: number;
   taken: readonly Taken[];
   adjusted: number;
   /** Amounts that finalized notes credit, by row; the tax is `tax`. */
   readonly credited: Map<string, number>;
   /** Charges of its usage rows, and what settlements of late usage charged of each since. */
   rows: ReadonlyMap<string, number>;
+  /** One-time fees among its rows. */
+  setups: readonly Row[];
   readonly settlements: Settlement[];
   /** A person wrote the rows: later computations keep them (billing 17.6). */
   isWritten: boolean;
@@ -88,8 +95,10 @@ export const bookOf = ({ customer, currency }: Invoice): WalletBook =>
 
 export const isExempt = ({ exemptions }: Customer): boolean => exemptions.at(-1)?.isExempt === true;
 
-/** What an invoice asks for before credits and taxes: its usage is a part of its net. */
+/** What an invoice asks for before credits and taxes, less discounts: its usage is a part of its net. */
 export interface Asked {
+  /** What coupons took off; absent without coupons. */
+  readonly off?: number;
   readonly usage: number;
   readonly net: number;
   readonly taxes: readonly TaxTerms[];

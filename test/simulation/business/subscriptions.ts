@@ -1,15 +1,19 @@
+import { couponsOfNew } from './coupons.ts';
 import type { Desk } from './desk.ts';
 import { periodEnd, subscriptionOf } from './expected-charge.ts';
 
 export async function subscribe(desk: Desk): Promise<void> {
   const { customer, ledger } = desk;
   const plan = desk.random.pick(desk.business.plans);
+  const coupons = await couponsOfNew(desk, plan.id);
   const body = await desk.command('subscribe', '/subscriptions', {
     customer_id: customer.id, plan_id: plan.id, currency: 'usd',
-    billing_period: 'MONTHLY', billing_period_count: 1,
+    billing_period: 'MONTHLY', billing_period_count: 1, ...coupons.body,
   }); // prettier-ignore
   if (body === null) throw new Error(`no subscription of ${customer.external_id}`);
-  customer.subscriptions.push(subscriptionOf(body.id, plan.terms, desk.now));
+  const subscription = subscriptionOf(body.id, plan.terms, desk.now);
+  customer.subscriptions.push(subscription);
+  coupons.attach(subscription);
   // Credits that the creation gives come after the opening invoice and do not pay it (money 5.2.1).
   await desk.bookIssued();
   if (plan.terms.credits > 0) ledger.grant(customer, plan.terms, desk.now);
@@ -28,6 +32,8 @@ export async function cancel(desk: Desk): Promise<void> {
   if (body === null) return;
   running.end = isNow ? desk.now : periodEnd(running, desk.now);
   running.isCancelledAtOnce = isNow;
+  for (const each of running.coupons)
+    if (each.end === null || each.end > running.end) each.end = running.end;
   await desk.bookIssued();
 }
 

@@ -10,6 +10,14 @@ interface Block {
   left: number;
 }
 
+/** When credits are bought by themselves; hundredths of credits. */
+export interface AutoTopUp {
+  readonly isOn: boolean;
+  readonly isInvoiced: boolean;
+  readonly threshold: number;
+  readonly credits: number;
+}
+
 const NEVER = '9999';
 /** Returned credits whose own expiry has passed live for 30 days. */
 const RETURNED_MS = 30 * 86_400_000;
@@ -28,6 +36,9 @@ export class WalletBook {
   readonly paysAll: boolean;
   /** It accepts credits and refuses debits. */
   isFrozen = false;
+  auto: AutoTopUp | null = null;
+  /** Time of the last automatic top-up, paid or not. */
+  toppedUpAt: string | null = null;
 
   /** What one credit is worth, and what one costs (money 2.1.3). */
   readonly rate: number;
