@@ -57,18 +57,15 @@ export function chargesAroundPauses<Line extends ChargedLine>(
     if (isFee) return pieces.map((service) => ({ line, cell: { ...cell, service } }));
     const served = withIdle({ ...cell, service: { start: first.start, end: last.end } });
     // Free usage of a subscription that ends in a pause is for the time before it (billing 12.8).
-    const whole = endsInPause ? earlierCut(cell.cell, lasting.start) : cell.cell;
-    return [{ line, cell: { ...served.cell, cell: whole, unpaused_service: cell.service } }];
+    const { cell: whole, service: unpaused_service } =
+      (endsInPause ? before(cell, lasting.start) : null) ?? cell;
+    return [{ line, cell: { ...served.cell, cell: whole, unpaused_service } }];
   });
 }
 
 /** The part of a cell before an instant; null if it begins later. */
 function before(cell: ChargeCell, until: Instant): ChargeCell | null {
   if (cell.service.start >= until) return null;
-  return { ...cell, cell: earlierCut(cell.cell, until), service: earlierCut(cell.service, until) };
+  const cut = ({ start, end }: Period) => ({ start, end: earlierOf(end, until) });
+  return { ...cell, cell: cut(cell.cell), service: cut(cell.service) };
 }
-
-const earlierCut = ({ start, end }: Period, until: Instant): Period => ({
-  start,
-  end: earlierOf(end, until),
-});

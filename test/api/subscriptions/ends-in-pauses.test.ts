@@ -44,6 +44,31 @@ async function subscribed() {
   return subscription;
 }
 
+test('without prorations the commitment of a period is whole', async () => {
+  const { api, catalog } = world;
+  const plan = await catalog.plan();
+  const promised = await catalog.usage(plan, await catalog.meter(), { display_name: 'Calls' });
+  await completeBackfills(api.pool);
+  const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+    ...{ start_date: day('2026-01-01'), proration_behavior: 'none' },
+    line_item_commitments: {
+      [promised.id]: {
+        ...{ commitment_type: 'amount', commitment_amount: '31', overage_factor: '1' },
+        enable_true_up: true,
+      },
+    },
+  });
+  const post = (path: string, body: object) =>
+    api.postOk(`/v1/subscriptions/${subscription.id}/${path}`, body);
+  const end = '2026-01-31T23:00:00.000Z';
+  await post('cancel', { cancellation_type: 'scheduled_date', cancel_at: end });
+  api.clock.set(day('2026-01-11'));
+  await post('pause', { pause_mode: 'immediate' });
+  api.clock.set(end);
+  await world.close();
+  expect(await final(subscription)).toEqual(['Calls 0 31']);
+});
+
 async function final({ id }: { id: string }): Promise<string[]> {
   world.api.clock.set(day('2026-02-06'));
   await world.finalize();

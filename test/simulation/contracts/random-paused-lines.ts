@@ -102,7 +102,9 @@ function withPlannedEnd(random: Random, edited: Contract, pause: Pause): Contrac
   const at = isOfPeriod ? ofPeriod : dated;
   // The account tells of its periods only.
   const end = Math.min(periods.at(-1)!.end, contract.end ?? Infinity);
-  if (at <= asked || at === pause.end || at >= end) return edited;
+  // A period that the contract ends does not tell where it ended before the pause.
+  const isUntold = isOfPeriod && !isCalendar && period.end === edited.end;
+  if (isUntold || at <= asked || at === pause.end || at >= end) return edited;
   return {
     ...contract,
     pauses:
