@@ -8,11 +8,7 @@ import {
   versionForPeriod,
   versionToShow,
 } from '../../../domain/metering/version-for-period.ts';
-import {
-  selectUsage,
-  type SelectedUsage,
-  type UsageSelector,
-} from '../../../domain/pricing/filter-values.ts';
+import { selectUsage, type SelectedUsage } from '../../../domain/pricing/filter-values.ts';
 import type { EntitlementSource } from '../../../domain/entitlement/effective-limits.ts';
 import { commitmentTerms, type CommitmentTerms } from '../../../domain/pricing/commitment.ts';
 import type { ChargeCell, ProrationBehavior } from '../../../domain/pricing/proration.ts';
@@ -34,6 +30,7 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { UsageAsk } from '../../usage/quantities/ask-usage.ts';
 import { cellAllowance, type CellAllowance } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
+import { moreSpecific, selectorOf } from './usage-selectors.ts';
 import { cellQuota, type CellQuota } from './quotas.ts';
 import { unusedDuring } from './unused-during.ts';
 
@@ -83,9 +80,9 @@ export interface UsageLine {
 
 /** The question of one usage line for one charge cell. */
 export function lineQuestion(usage: UsageLine, cell: ChargeCell): LineQuestion {
-  const others = usage.siblings.filter(({ meter_id }) => meter_id !== null).map(selectorOf);
   const { start, end } = cell.service;
-  const selected = selectUsage(selectorOf(usage.line), others, start, end);
+  const line = selectorOf(usage.line);
+  const selected = selectUsage(line, moreSpecific(usage.siblings, line), start, end);
   const version = wholeVersion(usage, selected);
   const query = usageQuery(usage, selected, version);
   const commitment = commitmentTerms(usage.line);
@@ -162,18 +159,6 @@ export function ratedRows(
   if (windows === null) return answers.get(query.key)!.rows;
   const replies = [...windows].map(([key, asked]) => [key, answers.get(asked.key)!.rows] as const);
   return measuredRows(measured, new Map(replies)).filter(({ event_count }) => event_count > 0);
-}
-
-export function selectorOf(line: BilledLine): UsageSelector {
-  assert(line.meter_id !== null, 'a usage line has a meter');
-  return {
-    id: line.id,
-    price_id: line.price_id,
-    meter_id: line.meter_id,
-    filter_values: line.price.filter_values,
-    start_date: line.start_date,
-    end_date: line.end_date,
-  };
 }
 
 function wholeVersion(usage: UsageLine, selected: SelectedUsage): MeterVersionRecord {

@@ -3,7 +3,7 @@ import { isoText, isWithin } from '../../../domain/time/instant.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { LineItemRow } from '../../../schemas/subscription.ts';
 import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
-import { selectorOf } from '../computing/line-questions.ts';
+import { selectorOf } from '../computing/usage-selectors.ts';
 import { usageLinesOfCustomer } from '../../usage/events/repository.ts';
 
 /**

@@ -25,7 +25,7 @@ import { below } from '../../conventions/bulk-error.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
-import { selectorOf } from '../computing/line-questions.ts';
+import { selectorOf } from '../computing/usage-selectors.ts';
 import { withCommitments } from './line-commitments.ts';
 import { bucketsOf, lineItem, withMeterNames, type LineItemOwner } from './line-item.ts';
 import { overriddenPrice } from './overridden-price.ts';

@@ -6,7 +6,7 @@ import type {
 } from '../../../schemas/subscription-requests.ts';
 import { below } from '../../conventions/bulk-error.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { selectorOf } from '../computing/line-questions.ts';
+import { selectorOf } from '../computing/usage-selectors.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import type { PriceRow } from '../../catalog/prices/repository.ts';
 import type { Caller } from '../../conventions/record.ts';

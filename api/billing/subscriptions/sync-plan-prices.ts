@@ -11,7 +11,7 @@ import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { settlementOf } from '../computing/settlement-currency.ts';
 import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
-import { selectorOf } from '../computing/line-questions.ts';
+import { selectorOf } from '../computing/usage-selectors.ts';
 import type { PlanRow } from '../../catalog/offers/plan-repository.ts';
 import {
   findCouponAssociationsOf,

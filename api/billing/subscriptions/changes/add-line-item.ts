@@ -11,7 +11,7 @@ import { findPrices, type PriceRow } from '../../../catalog/prices/repository.ts
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
-import { selectorOf } from '../../computing/line-questions.ts';
+import { selectorOf } from '../../computing/usage-selectors.ts';
 import { insertLineItems } from '../../records/subscription-repository.ts';
 import { commitmentColumns, committedLine } from '../line-commitments.ts';
 import { bucketsOf, lineItem, withMeterNames } from '../line-item.ts';
