@@ -272,6 +272,24 @@ const coupon: Draw = (live, subscription, path) => {
   return modify(`coupon ${JSON.stringify(params)}`, path, 'coupon', params);
 };
 
+/** Null: it has none. */
+const couponEnd: Draw = ({ random }, { coupon_associations }, path) => {
+  if (!coupon_associations?.length) return null;
+  const { id: coupon_association_id } = random.pick<any>(coupon_associations);
+  const params = { action: 'remove', coupon_association_id };
+  return modify(`coupon ${JSON.stringify(params)}`, path, 'coupon', params);
+};
+
+/** Null: it has none. */
+const taxEnd: Draw = async ({ world, random }, { id }, path) => {
+  const asked = `entity_type=subscription&entity_id=${id}&limit=100`;
+  const { body } = await world.api.get(`/v1/taxes/associations?${asked}`);
+  if (!body.items?.length) return null;
+  const { id: tax_association_id } = random.pick<any>(body.items);
+  const params = { action: 'remove', tax_association_id };
+  return modify(`tax ${JSON.stringify(params)}`, path, 'tax', params);
+};
+
 const tax: Draw = ({ random, offers }, _, path) => {
   const params = { action: 'add', tax_rate_code: random.pick(offers.rates).code };
   return modify(`tax ${JSON.stringify(params)}`, path, 'tax', params);
@@ -342,5 +360,5 @@ const cancel: Draw = ({ world, random }, subscription, path) => {
 
 const DRAWS: readonly Draw[] = [
   quantities, quantities, quantities, addAddon, addAddon, addAddon, removeAddon, removeAddon, plan, plan, plan,
-  trialEnd, trialEnd, coupon, coupon, tax, family, lateUsage, lateUsage, pause, cancel,
+  trialEnd, trialEnd, coupon, coupon, couponEnd, tax, tax, taxEnd, family, lateUsage, lateUsage, pause, cancel,
 ]; // prettier-ignore
