@@ -23,7 +23,7 @@ const OF_RECORDS = new Set([
 
 /** Ids of what a change makes: a preview makes others. */
 const ID_OF_NEW =
-  /^(subscription_)?(invoice_|parent_)?line_item_id$|^(invoice|credit_note|tax_association)_id$/;
+  /^(subscription_)?(invoice_|parent_)?line_item_id$|^(invoice|credit_note|tax_association|coupon_association)_id$/;
 
 /** Every amount, quantity and time of an answer with its place in it, without what only stored records have. */
 export function factsIn(answer: unknown, place = ''): Facts {
