@@ -1,5 +1,4 @@
 import type { ProrationBehavior } from '../pricing/proration.ts';
-import { billingGrid, type BillingRhythm } from '../time/billing-grid.ts';
 import type { Instant, Period } from '../time/instant.ts';
 import { pauseAtEnd, type PausedTime } from '../time/paused-cells.ts';
 import type { EarlierPlan } from './schedule.ts';
@@ -11,6 +10,8 @@ export interface EndedSubscription {
   readonly cancel_proration_behavior: ProrationBehavior | null;
   readonly cancel_at: Instant | null;
   readonly end_date: Instant | null;
+  /** The running period, or the last one. */
+  readonly current_period_end: Instant;
   /** In order of time. */
   readonly earlier_plans: readonly EarlierPlan[];
 }
@@ -27,16 +28,16 @@ export const endProrations = ({
  * (billing 14.2), those of the end of the subscription within it or in a pause (13), or those of the subscription.
  */
 export function closingProrations(
-  subscription: EndedSubscription & BillingRhythm,
+  subscription: EndedSubscription,
   { end }: Period,
   pauses: readonly PausedTime[],
 ): ProrationBehavior {
-  const { earlier_plans, end_date, cancel_at, proration_behavior } = subscription;
+  const { earlier_plans, end_date, cancel_at, proration_behavior, current_period_end } =
+    subscription;
   const restart = earlier_plans.find(({ restarts, until }) => restarts && until === end);
   if (restart !== undefined) return restart.proration_behavior ?? proration_behavior;
   const isLast = end === end_date || end === cancel_at;
-  const grid = billingGrid(subscription);
-  const isWhole = grid.boundary(grid.indexAt(end)) === end;
-  const isCut = !isWhole || pauseAtEnd({ start: end, end }, pauses) !== null;
+  // The running period of a subscription is not cut by its cancellation, but by its own end date.
+  const isCut = end < current_period_end || pauseAtEnd({ start: end, end }, pauses) !== null;
   return isLast && isCut ? endProrations(subscription) : proration_behavior;
 }

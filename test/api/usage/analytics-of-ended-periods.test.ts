@@ -25,13 +25,14 @@ describe('usage analytics of a period that ends early', () => {
   afterAll(() => world.close());
 
   /** A subscription of June with 80 units and a commitment of 100.00 on its line. */
-  const used = async (proration_behavior: string) => {
+  const used = async (proration_behavior: string, more: object = {}) => {
     count += 1;
     const external_id = `ended_${count}`;
     const customer = await world.catalog.customer({ external_id });
     const subscription = await world.catalog.subscribe(customer, plan, {
       ...JUNE,
       proration_behavior,
+      ...more,
       line_item_commitments: {
         [price.id]: { commitment_amount: '100', overage_factor: '2', enable_true_up: true },
       },
@@ -88,6 +89,22 @@ describe('usage analytics of a period that ends early', () => {
         proration_behavior,
       });
       // One second more of June is more than half of the commitment by less than a cent.
+      expect(Number(await cost())).toBeCloseTo(Number(total), 2);
+    },
+  );
+
+  // The end date ends the period anyway, so the ordinary invoice bills it, by the prorations of the subscription.
+  test.each([
+    ['none', 'create_prorations', '100'],
+    ['create_prorations', 'none', '110'],
+  ])(
+    'subscribed with %s until a date in the period, at whose end it is cancelled with %s: %s',
+    async (of, proration_behavior, total) => {
+      const { id, cost } = await used(of, { end_date: '2026-06-16T00:00:00.001Z' });
+      await world.api.postOk(`/v1/subscriptions/${id}/cancel`, {
+        cancellation_type: 'end_of_period',
+        proration_behavior,
+      });
       expect(Number(await cost())).toBeCloseTo(Number(total), 2);
     },
   );
