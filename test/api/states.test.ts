@@ -364,6 +364,7 @@ async function refund(state: 'pending' | 'succeeded' | 'failed' | 'cancelled'): 
   // What the gateway's own pages can do to a refund.
   await world.api.pool`update test_gateway_refunds set state = ${state} where token = ${sent.id}`;
   await world.api.pool`update refunds set refund_status = 'PROCESSING' where id = ${sent.id}`;
+  await world.api.pool`update invoices set refunded_amount = 0 where id = ${invoice.id}`;
   if (state !== 'pending') await reconciled();
   return sent;
 }

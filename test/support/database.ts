@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connectPostgres, type Pool } from '../../postgres/client.ts';
+import { checkLedger } from './ledger.ts';
 import { checkNotifications } from './notifications.ts';
 import { databaseUrl, TEMPLATE_DATABASE } from './global-setup.ts';
 
@@ -8,7 +9,7 @@ export interface TestDatabase {
   readonly url: string;
   /** The same database for the login that is the API's role. */
   readonly apiUrl: string;
-  /** Throws, after the drop, if a notification in it has not the form of its type. */
+  /** Throws, after the drop, if a notification in it has not the form of its type, or if its money does not add up. */
   drop(): Promise<void>;
 }
 
@@ -31,7 +32,9 @@ export async function createTestDatabase(maxConnections = 10): Promise<TestDatab
     url,
     apiUrl: databaseUrl(process.env['TEST_API_POSTGRES_URL']!, name),
     async drop() {
-      const fault = await checkNotifications(pool).catch((error: unknown) => error);
+      const fault = await checkNotifications(pool)
+        .then(() => checkLedger(pool))
+        .catch((error: unknown) => error);
       await pool.end({ timeout: 1 });
       await admin.unsafe(`drop database if exists ${name} with (force)`);
       await admin.end();

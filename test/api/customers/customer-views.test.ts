@@ -268,6 +268,10 @@ describe('the summary of invoices', () => {
     expect((await summary(customer.id)).summaries).toMatchObject([
       { total_unpaid_amount: '10', unpaid_usage_charges: '10', unpaid_fixed_charges: '0' },
     ]);
+    await api.pool`delete from invoice_line_items where id = ${`${line.id}_usage`}`;
+    await api.pool`
+      update invoices set total = 120, amount_due = 120, amount_paid = 0, amount_remaining = 120
+       where id = ${invoice.id}`;
   });
 
   test('invoices alone have a currency, without any subscription', async () => {

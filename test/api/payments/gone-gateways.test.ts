@@ -186,6 +186,10 @@ test.each([
   expect(await reconcilePayments.run(api.deps, jobRunAt(at))).toMatchObject({ failed: 0 });
   expect(await read(`/refunds/${refund.id}`)).toMatchObject({ refund_status: state.refund_status });
   expect((await api.post('/v1/refunds', asked)).status).toBe(400);
+  const { refund_status, gateway_refund_id, succeeded_at } = refund;
+  await api.pool`
+    update refunds set ${api.pool({ refund_status, gateway_refund_id, succeeded_at })}
+     where id = ${refund.id}`;
 });
 
 test('a payment that the bank is still deciding on is reported by hand', async () => {

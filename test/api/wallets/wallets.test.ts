@@ -446,7 +446,7 @@ describe('credits of other commands', () => {
     const wallet = await walletOf({ initial_credits_to_load: '5' });
     const [row] = await rowsOf(wallet);
     const states: boolean[] = [];
-    for (const credits of [5, 1, 0, 0, 2]) {
+    for (const credits of [5, 1, 0, 0, 5]) {
       await api.pool`update wallet_transactions set credits_available = ${credits} where id = ${row.id}`;
       const [block] = await api.pool<{ holds_credits: boolean }[]>`
         select holds_credits from wallet_transactions where id = ${row.id}`;
