@@ -2,12 +2,11 @@ import { analyticsDiscounts } from '../../../domain/invoicing/coupon-association
 import type { UsageRow } from '../../../domain/metering/usage.ts';
 import { Decimal, decimalText, sum } from '../../../domain/money.ts';
 import { closingProrations } from '../../../domain/subscription/closing-prorations.ts';
-import type { Period } from '../../../domain/time/instant.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../../domain/group-by.ts';
 import { rateCharges, type RatedCharge } from '../computing/rate-charges.ts';
 import { commitCharges, type InvoiceCharge } from '../computing/subscription-commitments.ts';
-import { endOf, type CommittedUsage } from '../computing/term-ledger.ts';
+import { endAtClose } from '../computing/term-ledger.ts';
 import type { AnalyticsSubject } from './analytics-subjects.ts';
 
 /** A rated row with its coupon discount. */
@@ -88,26 +87,16 @@ function ratedPeriods(subjects: readonly AnalyticsSubject[], rows: Rows) {
     return [...groupBy(asked, ({ period }) => period.start).values()].map((invoiced) => {
       const { period } = invoiced[0]!;
       const proration_behavior = closingProrations(subscription, period, pauses);
-      const ends_at = endAtClose(subscription, period, earlier);
+      const stored = earlier.filter(
+        ({ period_start }) => period.start <= period_start && period_start < period.end,
+      );
+      const ends_at = endAtClose(subscription, stored);
       const time = { pauses, ends_at, closes_at: period.end };
       const context = { subscription, proration_behavior, earlier, ...time };
       const charges = rateCharges({ ...context, until: null }, invoiced, answers);
       return { ...context, period, coupons, charges };
     });
   });
-}
-
-/** The end of the subscription as it was known when the period was closed; before that, as it is known now (6.4). */
-function endAtClose(
-  subscription: SubscriptionRow,
-  { start, end }: Period,
-  stored: readonly CommittedUsage[],
-): string | null {
-  const closed = stored.find(
-    ({ period_start, ends_at }) =>
-      ends_at !== undefined && start <= period_start && period_start < end,
-  );
-  return closed?.ends_at === undefined ? endOf(subscription) : closed.ends_at;
 }
 
 /** The discounts of an invoice with these rows. An increase by rounding is not discounted. */

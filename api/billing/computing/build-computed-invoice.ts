@@ -24,7 +24,7 @@ import {
 } from './settlement-currency.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
 import { commitCharges } from './subscription-commitments.ts';
-import { endKnownTo } from './term-ledger.ts';
+import { endAtClose } from './term-ledger.ts';
 import { graceEnd } from './targets.ts';
 import { taxesOf, taxRecords } from './tax-rows.ts';
 
@@ -158,7 +158,7 @@ function ratedPart(
   const until = target.period.end > at ? at : null;
   const time = {
     pauses: pausesOf(target, sources),
-    ends_at: endKnownTo(target),
+    ends_at: endAtClose(target.subscription, target.invoice?.committed_usage ?? []),
     closes_at: target.period.end,
   };
   const context = { ...target, ...time, earlier, until };

@@ -136,11 +136,14 @@ export function endOf({ end_date, cancel_at }: SubscriptionRow): string | null {
 }
 
 /**
- * When the subscription ends, as it was known when the period of the invoice was closed: an end that becomes known
- * later changes no commitment of the period (billing 6.4).
+ * When the subscription ends, as it was known when a period was closed: an end that becomes known later changes no
+ * commitment of the period (billing 6.4). `stored` is the usage that the closed period counts against commitments.
  */
-export function endKnownTo({ invoice, subscription }: InvoiceTarget): string | null {
-  const closed = invoice?.committed_usage.find(
+export function endAtClose(
+  subscription: SubscriptionRow,
+  stored: readonly CommittedUsage[],
+): string | null {
+  const closed = stored.find(
     ({ subscription_id, ends_at }) => subscription_id === subscription.id && ends_at !== undefined,
   );
   return closed?.ends_at === undefined ? endOf(subscription) : closed.ends_at;

@@ -23,8 +23,8 @@ async function subscribed(): Promise<{ id: string }> {
   return subscription;
 }
 
-// Each fee returns 0.005, rounded to a cent.
-const WHOLE = (LINES / 100).toFixed(2);
+/** Each fee returns 0.005, rounded to a cent. */
+const RETURNED = LINES / 100;
 
 describe('a change of a subscription of many lines', () => {
   test('a cancellation credits all of them', async () => {
@@ -32,7 +32,7 @@ describe('a change of a subscription of many lines', () => {
     await api.postOk(`/v1/subscriptions/${id}/cancel`, { cancellation_type: 'immediate' });
     const { customer_id } = (await api.get(`/v1/subscriptions/${id}`)).body;
     const [wallet] = (await api.get(`/v1/customers/${customer_id}/wallets`)).body;
-    expect(Number(wallet.balance)).toBe(Number(WHOLE));
+    expect(Number(wallet.balance)).toBe(RETURNED);
   });
 
   test('a plan change credits and charges all of them', async () => {
@@ -46,8 +46,8 @@ describe('a change of a subscription of many lines', () => {
       billing_cycle: 'anniversary',
     };
     const shown = await api.postOk(`/v1/subscriptions/${id}/change/preview`, change);
-    expect(Number(shown.proration_details.credit_amount)).toBe(Number(WHOLE));
-    expect(Number(shown.proration_details.charge_amount)).toBe(Number(WHOLE));
+    expect(Number(shown.proration_details.credit_amount)).toBe(RETURNED);
+    expect(Number(shown.proration_details.charge_amount)).toBe(RETURNED);
     await api.postOk(`/v1/subscriptions/${id}/change/execute`, change);
     const { line_items } = (await api.get(`/v1/subscriptions/${id}`)).body;
     const running = line_items.filter((line: any) => line.end_date === null);

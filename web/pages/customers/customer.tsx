@@ -4,6 +4,7 @@ import { Plus } from 'lucide-react';
 import { Timeline } from '../../app/billing/timeline.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { TestClockName } from '../../app/test-clock-name.tsx';
+import { customerQuery } from '../../app/customer-query.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
@@ -29,11 +30,7 @@ const STATE = { tab: 'overview' };
 /** One customer: contract, usage, invoices, wallets, payments and history. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const query = useQuery({
-    queryKey: ['customer', id],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/customers/{id}', { params: { path: { id } }, signal })),
-  });
+  const query = useQuery(customerQuery(id));
   return (
     <Page
       title={<bdi>{query.data?.name ?? 'Customer'}</bdi>}

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { UpdateCustomerBody } from '../../../schemas/customer.ts';
+import { customerQuery } from '../../app/customer-query.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
@@ -14,11 +15,7 @@ type Customer = ApiRecord<'Customer'>;
 /** Changes a customer. Documents that are final keep what they say. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const query = useQuery({
-    queryKey: ['customer', id],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/customers/{id}', { params: { path: { id } }, signal })),
-  });
+  const query = useQuery(customerQuery(id));
   return (
     <Page
       title="Edit customer"

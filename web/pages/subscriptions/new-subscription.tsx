@@ -1,4 +1,4 @@
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useWatch } from 'react-hook-form';
@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { CouponField } from '../../app/billing/coupon-field.tsx';
 import { CustomerField } from '../../app/billing/customer-field.tsx';
 import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
+import { customerQuery } from '../../app/customer-query.ts';
 import { midnight } from '../../app/range.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -43,13 +44,6 @@ const today = (): string => new Date().toISOString().slice(0, 10);
 
 const discard = (id: string) =>
   answerOf(api.POST('/subscriptions/{id}/discard', { params: { path: { id } } }));
-
-const customerOf = (id: string) =>
-  queryOptions({
-    queryKey: ['customer', id],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/customers/{id}', { params: { path: { id } }, signal })),
-  });
 
 /** The terms that an address carries; null if it has none. */
 function termsOf(text: string): Body | null {
@@ -142,7 +136,7 @@ function Terms({
   const chosenPlan = useWatch({ control: form.control, name: 'plan_id' });
   const chosenCustomer = useWatch({ control: form.control, name: 'customer_id' });
   const queries = useQueryClient();
-  const customer = useQuery({ ...customerOf(chosenCustomer), enabled: chosenCustomer !== '' });
+  const customer = useQuery({ ...customerQuery(chosenCustomer), enabled: chosenCustomer !== '' });
   const { control } = form;
   return (
     <Loaded query={plans} what="plans">
@@ -154,7 +148,7 @@ function Terms({
             secondary={<ButtonLink to="/subscriptions">Cancel</ButtonLink>}
             onSubmit={async (written) => {
               const { timezone: zone } = await queries.ensureQueryData(
-                customerOf(written.customer_id),
+                customerQuery(written.customer_id),
               );
               // A draft has no phases: they are given when the subscription is started.
               const draft = await answerOf(
@@ -249,7 +243,7 @@ function Result({
   };
   // A draft takes no phases: the subscription that has them replaces it.
   const create = async (customerId: string): Promise<string> => {
-    const { timezone: zone } = await queries.ensureQueryData(customerOf(customerId));
+    const { timezone: zone } = await queries.ensureQueryData(customerQuery(customerId));
     const body = { ...requestOf(terms, zone), ...phasesOf(terms.start_day, terms.phases, zone) };
     // Pressed again after a failure, it answers the subscription that was made.
     const headers = { 'idempotency-key': `phases-of-${draft}` };

@@ -210,36 +210,35 @@ const continued = (
       return { before, after, effective_at: start_date };
     });
 
-/** The subscription with its new plan; with a new anchor if the periods restart (billing 14.2). */
+/**
+ * The subscription with its new plan; with a new anchor if the periods restart (billing 14.2). A change that ends the
+ * running period gives its `prorations`, because they rate that period.
+ */
 export function withPlan(
   subscription: SubscriptionRow,
   { to, sequence, effective_at, restarts }: PlanChange,
+  prorations: { readonly proration_behavior?: ProrationBehavior } = {},
 ): SubscriptionRow {
   const { plan_id, billing_anchor, earlier_plans } = subscription;
+  const earlier = { plan_id, billing_anchor, until: effective_at, restarts, ...prorations };
   return {
     ...subscription,
     plan_id: to.id,
     synced_price_sequence: String(sequence),
     include_price_ids: null,
     billing_anchor: restarts ? effective_at : billing_anchor,
-    earlier_plans: [...earlier_plans, { plan_id, billing_anchor, until: effective_at, restarts }],
+    earlier_plans: [...earlier_plans, earlier],
   };
 }
 
-/**
- * The subscription in the period that begins with the change (billing 14.2). The change that ended the period before it
- * is kept with its prorations, because they rate that period.
- */
+/** The subscription in the period that begins with the change (billing 14.2). */
 export function restarted(
   subscription: SubscriptionRow,
   change: PlanChange,
   proration_behavior: ProrationBehavior,
 ): SubscriptionRow {
-  const changed = withPlan(subscription, change);
-  const earlier = changed.earlier_plans;
   const moved = {
-    ...changed,
-    earlier_plans: [...earlier.slice(0, -1), { ...earlier.at(-1)!, proration_behavior }],
+    ...withPlan(subscription, change, { proration_behavior }),
     current_period_start: change.effective_at,
   };
   const { end } = paidPeriodAt(moved, change.effective_at)!;
