@@ -1,7 +1,8 @@
 import { Check, ChevronsUpDown } from 'lucide-react';
 import { Menu } from '../ui/menu.tsx';
 import { basePathOf, rememberEnvironment } from '../client/environment.ts';
-import { useSignedIn, type Environment } from '../app/person.tsx';
+import { EnvironmentMode } from '../app/environment-mode.tsx';
+import { useSignedIn } from '../app/person.tsx';
 import styles from './environment-switch.module.css';
 
 /**
@@ -24,7 +25,7 @@ export function EnvironmentSwitch() {
           <span className={styles.names}>
             <span className={styles.tenant}>{person.tenant.name}</span>
             <span className={styles.name}>
-              <Mode of={environment} /> {environment.name}
+              <EnvironmentMode of={environment} /> {environment.name}
             </span>
           </span>
           <ChevronsUpDown size={14} aria-label="Change environment" />
@@ -35,7 +36,7 @@ export function EnvironmentSwitch() {
         text: other.name,
         label: (
           <>
-            <Mode of={other} />
+            <EnvironmentMode of={other} />
             <span className={styles.choice}>{other.name}</span>
             {other.id === environment.id ? <Check size={14} aria-label="current" /> : null}
           </>
@@ -43,15 +44,5 @@ export function EnvironmentSwitch() {
         onChoose: () => open(other.id),
       }))}
     />
-  );
-}
-
-const modeOf = ({ type }: Environment): string => (type === 'production' ? 'Live' : 'Test');
-
-function Mode({ of }: { readonly of: Environment }) {
-  return (
-    <span className={styles.mode} data-mode={modeOf(of).toLowerCase()}>
-      {modeOf(of)}
-    </span>
   );
 }

@@ -9,6 +9,7 @@ import {
   History,
   House,
   KeyRound,
+  Layers,
   PackagePlus,
   Plug,
   Repeat,
@@ -93,6 +94,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/tasks', load: () => import('../pages/tasks/tasks.tsx'), permission: 'task:read', menu: { section: 'Developers', label: 'Imports and exports', icon: ArrowLeftRight, key: 't' } },
   { path: '/people', load: () => import('../pages/people/people.tsx'), permission: 'user:read', menu: { section: 'Developers', label: 'People', icon: UserCog, key: 'u' } },
   { path: '/settings', load: () => import('../pages/settings/settings.tsx'), permission: 'setting:read', menu: { section: 'Developers', label: 'Settings', icon: Settings, key: 'o' } },
+  { path: '/environments', load: () => import('../pages/environments/environments.tsx'), permission: 'environment:read', menu: { section: 'Developers', label: 'Environments', icon: Layers, key: 'v' } },
   { path: '/doctor', load: () => import('../pages/doctor/doctor.tsx'), permission: 'doctor:read', menu: { section: 'Developers', label: 'Doctor', icon: Stethoscope, key: 'd' } },
 ];
 
