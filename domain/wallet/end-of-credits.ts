@@ -103,13 +103,14 @@ export interface Conversion {
 /**
  * Turns a PRE_PAID wallet into a POST_PAID wallet. The old wallet is closed. The new one has the same rates
  * and the same blocks: each keeps its reason, priority and expiry, and its old row becomes its parent
- * (money 2.12.3). Refuses a wallet of another type, one that is not active, and an overdrawn
- * one: a debt cannot be carried over as credit.
+ * (money 2.12.3). Refuses a wallet of another type, one that is not active, one with an open checkout (2.12.2), and an
+ * overdrawn one: a debt cannot be carried over as credit.
  */
 export function convertToPostpaid(
   wallet: Wallet,
   blocks: readonly CreditBlock[],
   ids: { readonly wallet: string; readonly nextRow: () => string },
+  hasOpenCheckout: boolean,
 ): Conversion {
   const wallet_status = moveWallet(wallet.wallet_status, 'convert');
   if (wallet.wallet_type !== 'PRE_PAID') {
@@ -118,7 +119,7 @@ export function convertToPostpaid(
   if (overdraft(wallet, blocks).gt(0)) {
     throw refusal('wallet_overdrawn', 'The wallet is overdrawn; settle it before converting it.');
   }
-  const terminated = terminateWallet(wallet, blocks, ids.nextRow(), false);
+  const terminated = terminateWallet(wallet, blocks, ids.nextRow(), hasOpenCheckout);
   let opened: Wallet = withCreditBalance(
     { ...wallet, id: ids.wallet, wallet_type: 'POST_PAID' },
     decimal('0'),

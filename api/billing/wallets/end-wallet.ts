@@ -23,7 +23,7 @@ import { walletSnapshot } from '../credits/wallet-notification.ts';
 
 /**
  * Closes a wallet: the rest of its credits is debited and purchases that wait for a payment fail
- * (money 2.12.1). 400 if it is closed.
+ * (money 2.12.1). 400 if it is closed, 409 while a checkout of its credits is under way (2.12.2).
  */
 export async function closeWallet(
   tx: Transaction,
@@ -61,9 +61,12 @@ export async function convertWallet(
 ): Promise<{ original: WalletRow; opened: WalletRow }> {
   const ledger = await openLedger(tx, deps, caller.scope, walletId);
   const { wallet: old, blocks } = ledger;
+  const hasCheckout = await hasActiveCheckout(tx, caller.scope, walletId);
   // Checked before the new wallet is inserted; the ids of the copies are of no use otherwise.
-  const conversion = (id: string) =>
-    convertToPostpaid(old, blocks, { wallet: id, nextRow: () => deps.ids.next('wtxn') });
+  const conversion = (id: string) => {
+    const ids = { wallet: id, nextRow: () => deps.ids.next('wtxn') };
+    return convertToPostpaid(old, blocks, ids, hasCheckout);
+  };
   conversion('unused');
   await failPending(tx, caller, ledger, 'The wallet was converted.');
   const empty = await openWallet(tx, deps, caller, {

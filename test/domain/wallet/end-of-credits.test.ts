@@ -156,11 +156,18 @@ describe('prepaid to postpaid (money 2.12.3)', () => {
     block('empty', '0'),
     dying.id === 'a' ? { ...dying, id: 'b' } : dying,
   ];
-  const convert = (over = {}, of = blocks, credits = '20') =>
-    convertToPostpaid(walletOf(credits, { conversion_rate: '2', ...over }), of, {
-      wallet: 'wallet_2',
-      nextRow: counter(),
-    });
+  const convert = (over = {}, of = blocks, credits = '20', hasOpenCheckout = false) =>
+    convertToPostpaid(
+      walletOf(credits, { conversion_rate: '2', ...over }),
+      of,
+      { wallet: 'wallet_2', nextRow: counter() },
+      hasOpenCheckout,
+    );
+
+  test('a checkout in progress refuses it with 409', () => {
+    const refusal = refusalOf(() => convert({}, blocks, '20', true));
+    expect([refusal.kind, refusal.code]).toEqual(['conflict', 'checkout_in_progress']);
+  });
 
   test('each block keeps its reason, priority and expiry, and names its origin', () => {
     const { closed, opened } = convert();

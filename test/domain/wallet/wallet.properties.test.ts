@@ -363,10 +363,8 @@ property(
     expect(closed.blocks.every((block) => block.credits_available === '0')).toBe(true);
     expect(closed.wallet.credit_balance).toBe(text(-model.owed));
     if (model.owed > 0) return;
-    const converted = convertToPostpaid(books.wallet, books.open(), {
-      wallet: 'new',
-      nextRow: books.id,
-    });
+    const ids = { wallet: 'new', nextRow: books.id };
+    const converted = convertToPostpaid(books.wallet, books.open(), ids, false);
     expect(converted.opened.wallet.credit_balance).toBe(books.wallet.credit_balance);
     const shape = (block: CreditBlock) => [
       block.credits_available,
