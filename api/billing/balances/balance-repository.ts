@@ -46,17 +46,17 @@ export async function watchedFeatures(
 }
 
 /**
- * The ids of the wallets that are evaluated: a wallet has levels, its environment has, a feature has, or it has
- * an automatic top-up. A wallet that never held credits is not evaluated, because its balance has not fallen.
- * One statement, because every command on a wallet asks it.
+ * The wallets that are evaluated: a wallet has levels, its environment has, a feature has, or it has an automatic
+ * top-up. The value tells whether the wallet ever held credits: without, it is evaluated once something unsettled
+ * lowers its balance. One statement, because every command on a wallet asks it.
  */
 export async function findWatched(
   db: Db,
   scope: Scope,
   wallets: readonly WalletRow[],
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, { readonly has_held_credits: boolean }>> {
   const active = wallets.filter(({ wallet_status }) => wallet_status === 'active');
-  if (active.length === 0) return new Set();
+  if (active.length === 0) return new Map();
   const idsOf = (is: (wallet: WalletRow) => boolean): string[] =>
     active.filter(is).map(({ id }) => id);
   const certain = idsOf(
@@ -70,16 +70,16 @@ export async function findWatched(
       select from settings
        where ${inScope(db, scope)} and key = 'wallet_balance_alert_config'
          and (value ->> 'alert_enabled')::boolean)`;
-  const rows = await db<{ id: string }[]>`
-    select w.id
+  const rows = await db<{ id: string; has_held_credits: boolean }[]>`
+    select w.id,
+           exists (
+             select from wallet_transactions t
+              where ${inScope(db, scope, 't')} and t.wallet_id = w.id
+                and t.transaction_status = 'completed') as has_held_credits
       from unnest(${idsOf(() => true)}::text[]) as w (id)
-     where (w.id = any(${certain}::text[]) or (w.id = any(${followers}::text[]) and ${ofEnvironment})
-            or exists (${watched(db, scope, db`w.id`)}))
-       and exists (
-         select from wallet_transactions t
-          where ${inScope(db, scope, 't')} and t.wallet_id = w.id
-            and t.transaction_status = 'completed')`;
-  return new Set(rows.map(({ id }) => id));
+     where w.id = any(${certain}::text[]) or (w.id = any(${followers}::text[]) and ${ofEnvironment})
+        or exists (${watched(db, scope, db`w.id`)})`;
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Pending purchases of the wallet, and its automatic top-ups (money 3.4 to 3.8). */

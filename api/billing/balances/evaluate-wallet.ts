@@ -24,13 +24,14 @@ import { writeFeatureAlerts } from './feature-alerts.ts';
 import { findWatched, runningPeriods } from './balance-repository.ts';
 import { realTimeBalances } from './real-time-balance.ts';
 
-const isWatched = async (db: Db, scope: Scope, wallet: WalletRow): Promise<boolean> =>
-  (await findWatched(db, scope, [wallet])).has(wallet.id);
+const watchOf = async (db: Db, scope: Scope, wallet: WalletRow) =>
+  (await findWatched(db, scope, [wallet])).get(wallet.id);
 
 /**
  * Evaluates the balance of a wallet: logs and announces changes of its alerts, then executes a due automatic
  * top-up (money 3.10, 4). The usage is read before the wallet is locked (2.9.4). At most one top-up per
- * evaluation.
+ * evaluation. The settled credits of a wallet that never held any have not fallen: only unsettled usage and open
+ * invoices count (money 3.4).
  */
 export async function evaluateWallet(
   deps: BillingDeps,
@@ -39,18 +40,22 @@ export async function evaluateWallet(
 ): Promise<void> {
   const { scope } = caller;
   const read = await getWallet(deps.pool, scope, walletId);
-  if (!(await isWatched(deps.pool, scope, read))) return;
+  const watch = await watchOf(deps.pool, scope, read);
+  if (watch === undefined) return;
   const balance = (await realTimeBalances(deps, scope, [read], null)).get(walletId)!;
   const pending = decimal(balance.wallet.credit_balance).minus(
     decimal(balance.real_time_credit_balance),
   );
+  const { has_held_credits } = watch;
+  if (!has_held_credits && pending.isZero()) return;
   await deps.pool.begin(async (tx) => {
     const ledger = await openLedger(tx, deps, scope, walletId);
     // The balance is read again under the lock; unsettled usage is the one read before.
     const ongoing = decimal(ledger.wallet.credit_balance).minus(pending);
     await announceOngoing(tx, scope, ledger.wallet, ongoing, ledger.at);
-    await writeAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
-    await writeFeatureAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
+    await writeAlerts(tx, deps, caller, ledger.wallet, ongoing, has_held_credits, ledger.at);
+    if (has_held_credits)
+      await writeFeatureAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
     await topUpIfDue(tx, deps, caller, ledger, ongoing);
   });
 }
@@ -64,7 +69,7 @@ export async function evaluated(
   caller: Caller,
   wallet: WalletRow,
 ): Promise<WalletRow> {
-  if (!(await isWatched(deps.pool, caller.scope, wallet))) return wallet;
+  if ((await watchOf(deps.pool, caller.scope, wallet)) === undefined) return wallet;
   return await evaluatedWatched(deps, caller, wallet);
 }
 
@@ -111,13 +116,14 @@ async function writeAlerts(
   caller: Caller,
   wallet: WalletRow,
   ongoing: Decimal,
+  hasHeldCredits: boolean,
   at: string,
 ): Promise<void> {
   const config = await readSetting(tx, caller.scope, 'wallet_balance_alert_config');
   const settings = alertSettingsOf(wallet, config);
   const isPercentage = settings?.alert_threshold_type === 'percentage';
   const values = [
-    ['low_credit_balance', isPercentage ? null : decimal(wallet.credit_balance)],
+    ['low_credit_balance', isPercentage || !hasHeldCredits ? null : decimal(wallet.credit_balance)],
     [
       'low_ongoing_balance',
       isPercentage ? await percentage(tx, caller.scope, wallet, ongoing) : ongoing,

@@ -41,11 +41,14 @@ export async function walletsToEvaluate(
   const mayChange = ({ wallet, real_time_credit_balance }: BalanceOfWallet): boolean => {
     const ongoing = decimal(real_time_credit_balance);
     const settings = alertSettingsOf(wallet, config);
+    const { has_held_credits } = watched.get(wallet.id)!;
+    if (!has_held_credits && ongoing.eq(decimal(wallet.credit_balance))) return false;
     return (
       isNews(announced.get(wallet.id), ongoing) ||
       mayTopUp(wallet, ongoing) ||
-      hasNewState(wallet, settings, ongoing, lastState) ||
-      (featuresOf.get(wallet.id) ?? []).some((feature) => hasNewFeatureState(feature, ongoing))
+      hasNewState(wallet, settings, ongoing, has_held_credits, lastState) ||
+      (has_held_credits &&
+        (featuresOf.get(wallet.id) ?? []).some((feature) => hasNewFeatureState(feature, ongoing)))
     );
   };
   return new Set([...balances.values()].filter(mayChange).map(({ wallet }) => wallet.id));
@@ -63,6 +66,7 @@ function hasNewState(
   wallet: WalletRow,
   settings: AlertSettings | null,
   ongoing: Decimal,
+  hasHeldCredits: boolean,
   lastState: Awaited<ReturnType<typeof lastWalletAlertStates>>,
 ): boolean {
   if (settings?.alert_threshold_type === 'percentage') return true;
@@ -71,6 +75,7 @@ function hasNewState(
     low_ongoing_balance: ongoing,
   };
   return BALANCE_ALERTS.some((type) => {
+    if (type === 'low_credit_balance' && !hasHeldCredits) return false;
     const last = lastState(wallet.id, type);
     const change = alertChange(wallet, type, settings, values[type], last);
     return change.isShownOtherwise || change.transition !== null;

@@ -354,6 +354,21 @@ describe('the automatic top-up', () => {
     expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '0', alert_state: 'ok' });
   });
 
+  test('usage lowers a wallet that never held credits: it is topped up, and raises an alert', async () => {
+    const customer = await customerUsing('0');
+    const watches = { auto_topup: AUTO, alert_settings: LEVELS };
+    const wallet = await ok('/wallets', { customer_id: customer.id, currency: 'usd', ...watches });
+    const settled = await ok('/wallets', { customer_id: customer.id, currency: 'eur', ...watches });
+    await evaluate();
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '0', alert_state: 'ok' });
+    await oracle.use(customer.meter, customer, '2026-11-11T00:00:00.000Z', '3');
+    await evaluate();
+    expect(await logsOf(wallet, 'low_ongoing_balance')).toEqual(['in_alarm']);
+    expect(await logsOf(wallet)).toEqual([]);
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '25' });
+    expect(await get(`/wallets/${settled.id}`)).toMatchObject({ balance: '0', alert_state: 'ok' });
+  });
+
   test('waits for its cooldown, and merges the sent fields', async () => {
     const wallet = await walletOf({
       auto_topup: { ...AUTO, cooldown: { value: 2, unit: 'hour' } },

@@ -233,21 +233,24 @@ describe('a purchase with an invoice', () => {
     });
     const LINK = { payment_method_type: 'PAYMENT_LINK', payment_gateway: 'test' };
 
-    test.each(endings)('409: %s, while a checkout of the credits is under way', async (how, body) => {
-      const wallet = await walletOf();
-      const checkout = { payment_provider: 'test' };
-      const { checkout_session: session } = await buy(wallet, '10', { checkout });
-      const refused = await api.post(`/v1/wallets/${wallet.id}/${how}`, body);
-      expect(refused).toMatchObject({ status: 409, body: { code: 'checkout_in_progress' } });
-      await api.postOk(`/v1/test-gateway/payments/${session.checkout_payment_id}/outcome`, {
-        outcome: 'success',
-      });
-      expect(await get(`/wallets/${wallet.id}`)).toMatchObject({
-        wallet_status: 'active',
-        credit_balance: '10',
-      });
-      await api.postOk(`/v1/wallets/${wallet.id}/${how}`, body);
-    });
+    test.each(endings)(
+      '409: %s, while a checkout of the credits is under way',
+      async (how, body) => {
+        const wallet = await walletOf();
+        const checkout = { payment_provider: 'test' };
+        const { checkout_session: session } = await buy(wallet, '10', { checkout });
+        const refused = await api.post(`/v1/wallets/${wallet.id}/${how}`, body);
+        expect(refused).toMatchObject({ status: 409, body: { code: 'checkout_in_progress' } });
+        await api.postOk(`/v1/test-gateway/payments/${session.checkout_payment_id}/outcome`, {
+          outcome: 'success',
+        });
+        expect(await get(`/wallets/${wallet.id}`)).toMatchObject({
+          wallet_status: 'active',
+          credit_balance: '10',
+        });
+        await api.postOk(`/v1/wallets/${wallet.id}/${how}`, body);
+      },
+    );
 
     test.each(endings)('%s: nothing is paid for credits that cannot come', async (how, body) => {
       const wallet = await walletOf();
