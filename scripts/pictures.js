@@ -248,6 +248,7 @@ async function recordsOf(api) {
     sort: [{ field: 'total', direction: 'desc' }],
   });
   const addon = await addonOf(api, subscription);
+  const coupon = await couponOf(api, subscription);
   // Images have tiers; tokens have packages.
   const tiered = largest.line_items.find(({ display_name }) => display_name === 'Images');
   const line =
@@ -261,6 +262,7 @@ async function recordsOf(api) {
     wallets: wallet.id,
     plans: subscription.plan_id,
     addons: addon.id,
+    coupons: coupon.id,
     'late-usage': invoice.id,
     features: feature?.id ?? '',
     meters: meter.id,
@@ -307,6 +309,20 @@ async function addonOf(api, subscription) {
     addon_id: addon.id,
   });
   return addon;
+}
+
+/** A coupon that the subscription has. */
+async function couponOf(api, subscription) {
+  const coupon = await api('POST', '/coupons', {
+    ...{ name: 'Spring launch', coupon_code: 'spring', type: 'percentage', percentage_off: '20' },
+    ...{ cadence: 'repeated', duration_in_periods: 3, max_redemptions: 100 },
+    metadata: { campaign: 'spring' },
+  });
+  await api('POST', `/subscriptions/${subscription.id}/modify/execute`, {
+    type: 'coupon',
+    coupon_params: { action: 'add', coupon_code: 'spring' },
+  });
+  return coupon;
 }
 
 /** Tabs of the pages of records, except the first, which the page itself shows. */

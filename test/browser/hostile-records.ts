@@ -81,6 +81,11 @@ export async function hostileRecords({
     address_city: hostileText(100),
     metadata: { [hostileText(100)]: hostileText(255) },
   });
+  const coupon = await api.postOk('/v1/coupons', {
+    ...{ name, coupon_code: hostileText(255), type: 'fixed', currency: 'usd' },
+    ...{ amount_off: LONG, cadence: 'repeated', duration_in_periods: 2_000_000_000 },
+    ...{ max_redemptions: 1_000_000, metadata: { [hostileText(100)]: hostileText(255) } },
+  });
   const subscription = await api.postOk('/v1/subscriptions', {
     customer_id: customer.id,
     plan_id: plan.id,
@@ -88,6 +93,7 @@ export async function hostileRecords({
     billing_period_count: 1,
     currency: 'usd',
     addons: [{ addon_id: addon.id }],
+    coupons: [coupon.id],
   });
   const invoice = await api.postOk('/v1/invoices', {
     customer_id: customer.id,
@@ -148,6 +154,7 @@ export async function hostileRecords({
     ['/addons/$id/prices/new', addon.id],
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],
+    ['/coupons/$id', coupon.id],
     ['/webhooks/$id', endpoint.id],
     ['/test-clocks/$id', clock.id],
   ]);

@@ -195,6 +195,12 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ...{ cadence: 'RECURRING', period: 'MONTHLY', expiration_type: 'BILLING_CYCLE' },
   });
   await catalog.subscribe(await catalog.customer(), plan, { addons: [{ addon_id: addon.id }] });
+  const coupon = await api.postOk('/v1/coupons', {
+    ...{ name: 'Launch', coupon_code: 'launch', type: 'percentage', percentage_off: '20' },
+    ...{ cadence: 'repeated', duration_in_periods: 3, max_redemptions: 10 },
+    metadata: { campaign: 'spring' },
+  });
+  await catalog.subscribe(await catalog.customer(), plan, { coupons: [coupon.id] });
   const endpoint = await api.postOk('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
   const clock = await api.postOk('/v1/test-clocks', {
     name: 'One year',
@@ -226,6 +232,7 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ['/addons/$id/prices/new', addon.id],
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],
+    ['/coupons/$id', coupon.id],
     ['/webhooks/$id', endpoint.id],
     ['/test-clocks/$id', clock.id],
   ]);

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Control, FieldPath, FieldValues } from 'react-hook-form';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { SelectField } from '../../ui/fields.tsx';
-import { formatDecimal, formatMoney } from '../../ui/text.ts';
+import { couponTerms } from './coupon-terms.ts';
 
 const COUPONS_SHOWN = 200;
 
@@ -42,15 +42,4 @@ export function CouponField<Fields extends FieldValues>({
   );
 }
 
-const textOf = (coupon: ApiRecord<'Coupon'>): string =>
-  `${coupon.name}: ${
-    coupon.type === 'percentage'
-      ? `${formatDecimal(coupon.percentage_off)} %`
-      : formatMoney(coupon.amount_off, coupon.currency)
-  } off ${CADENCES[coupon.cadence]}`;
-
-const CADENCES: Readonly<Record<ApiRecord<'Coupon'>['cadence'], string>> = {
-  once: 'once',
-  repeated: 'for some periods',
-  forever: 'each period',
-};
+const textOf = (coupon: ApiRecord<'Coupon'>): string => `${coupon.name}: ${couponTerms(coupon)}`;

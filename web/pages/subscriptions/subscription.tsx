@@ -18,6 +18,7 @@ import { Day, Period, Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { SubscriptionActions } from './actions.tsx';
 import { Addons } from './addons.tsx';
+import { Coupons } from './coupons.tsx';
 import { TermLine } from './term-line.tsx';
 
 type Subscription = ApiRecord<'Subscription'>;
@@ -139,6 +140,7 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
         />
       </Section>
       <Addons subscription={subscription} />
+      <Coupons subscription={subscription} />
       <Section title="Details">
         <Card>
           <Facts
