@@ -43,24 +43,34 @@ export const isDueToExpire = (
   !isHeld(block, periods, at);
 
 /**
- * Writes off the remaining credits of one block, for a wallet of any status (money 2.7.2, 2.5 step 8).
+ * Writes off the remaining credits of blocks with credits left, one row for each in the given order, for a wallet of
+ * any status (money 2.7.2, 2.5 step 8).
  */
-export function expireBlock(wallet: Wallet, block: CreditBlock, rowId: string): WalletDecision {
-  const taken = takeInOrder([block], decimal(block.credits_available));
-  const before = decimal(wallet.credit_balance);
-  const after = before.minus(decimal(block.credits_available));
-  const row = debitRow(
-    wallet,
-    {
-      id: rowId,
-      credits: decimal(block.credits_available),
-      transaction_reason: 'CREDIT_EXPIRED',
-      parent_transaction_id: block.id,
-    },
-    { before, after },
-    taken.breakdown,
-  );
-  return { wallet: withCreditBalance(wallet, after), rows: [row], blocks: taken.blocks };
+export function expireBlocks(
+  wallet: Wallet,
+  blocks: readonly CreditBlock[],
+  nextRow: () => string,
+): WalletDecision {
+  let before = decimal(wallet.credit_balance);
+  const rows = blocks.map((block) => {
+    const credits = decimal(block.credits_available);
+    const after = before.minus(credits);
+    const row = debitRow(
+      wallet,
+      {
+        id: nextRow(),
+        credits,
+        transaction_reason: 'CREDIT_EXPIRED',
+        parent_transaction_id: block.id,
+      },
+      { before, after },
+      takeInOrder([block], credits).breakdown,
+    );
+    before = after;
+    return row;
+  });
+  const empty = blocks.map((block) => ({ ...block, credits_available: '0' }));
+  return { wallet: withCreditBalance(wallet, before), rows, blocks: empty };
 }
 
 /**

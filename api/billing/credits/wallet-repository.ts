@@ -240,7 +240,8 @@ export interface WalletWithBlocks {
 
 /**
  * The wallets with their blocks with credits left, including expired blocks. One statement, because between two
- * a debit may change both: then the blocks would not add up to the balance.
+ * a debit may change both: then the blocks would not add up to the balance. Only the first block of a wallet comes with
+ * its columns, because 20,000 blocks with all of them take 500 ms.
  */
 export async function findWithBlocks(
   db: Db,
@@ -255,38 +256,47 @@ export async function findWithBlocks(
     readonly block_priority: number | null;
     readonly block_expiry: string | null;
     readonly block_created_at: string;
+    readonly block_number: string | null;
+    readonly of_wallet: string;
   }
   const rows = await db<(WalletRow & Block)[]>`
-    select w.*, b.*
-      from (select ${wallets.columns(db)} from wallets
-             where ${inScope(db, scope)} and id ${oneOf(db, ids)}) w
+    select w.*, b.*, k.id as of_wallet
+      from (select id from wallets where ${inScope(db, scope)} and id ${oneOf(db, ids)}) k
       left join lateral (
         select id as block_id, transaction_reason as block_reason, credits_available as block_credits,
-               priority as block_priority, expiry_date as block_expiry, created_at as block_created_at
+               priority as block_priority, expiry_date as block_expiry, created_at as block_created_at,
+               row_number() over () as block_number
           from wallet_transactions t
-         where ${inScope(db, scope, 't')} and t.wallet_id = w.id and t.holds_credits) b on true`;
-  const found = new Map<string, { wallet: WalletRow; blocks: CreditBlock[] }>();
+         where ${inScope(db, scope, 't')} and t.wallet_id = k.id and t.holds_credits) b on true
+      left join (select ${wallets.columns(db)} from wallets
+                  where ${inScope(db, scope)} and id ${oneOf(db, ids)}) w
+        on w.id = k.id and coalesce(b.block_number, 1) = 1`;
+  const found = new Map<string, WalletRow>();
+  const blocks = new Map<string, CreditBlock[]>();
   for (const row of rows) {
     const {
+      of_wallet,
       block_id,
       block_reason,
       block_credits,
       block_priority,
       block_expiry,
       block_created_at,
+      block_number,
       ...wallet
     } = row;
-    const one = found.get(wallet.id) ?? { wallet, blocks: [] };
-    found.set(wallet.id, one);
-    if (block_id !== null)
-      one.blocks.push({
-        id: block_id,
-        transaction_reason: block_reason,
-        credits_available: block_credits,
-        priority: block_priority,
-        expiry_date: block_expiry,
-        created_at: block_created_at,
-      });
+    if (block_number === null || block_number === '1') found.set(of_wallet, wallet);
+    if (block_id === null) continue;
+    const ofWallet = blocks.get(of_wallet) ?? [];
+    blocks.set(of_wallet, ofWallet);
+    ofWallet.push({
+      id: block_id,
+      transaction_reason: block_reason,
+      credits_available: block_credits,
+      priority: block_priority,
+      expiry_date: block_expiry,
+      created_at: block_created_at,
+    });
   }
-  return [...found.values()];
+  return [...found].map(([id, wallet]) => ({ wallet, blocks: blocks.get(id) ?? [] }));
 }

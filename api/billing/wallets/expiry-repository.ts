@@ -8,7 +8,10 @@ import {
 } from '../../../postgres/tables/test-clocks.ts';
 import { subscriptionsPaidBy } from '../records/usage-payer-repository.ts';
 
-/** Periods of the customer's subscriptions that have ended and whose invoice is not issued yet. */
+/**
+ * The first of the customer's subscription periods that have ended and whose invoice is not issued yet; empty if there
+ * is none. It holds every block that a later one would hold.
+ */
 export async function openPeriods(
   db: Db,
   scope: Scope,
@@ -16,13 +19,15 @@ export async function openPeriods(
   at: string,
 ): Promise<OpenPeriod[]> {
   return await db<OpenPeriod[]>`
-    select current_period_end as period_end, false as is_invoiced
-      from ${subscriptionsPaidBy(db, scope, [customerId])} paid
-     where current_period_end <= ${at} and subscription_status in ('active', 'trialing')
-     union all
-    select period_end, false as is_invoiced from invoices
-     where ${inScope(db, scope)} and customer_id = ${customerId} and status = 'published'
-       and invoice_status = 'DRAFT' and period_end is not null`;
+    select period_end, false as is_invoiced from (
+      select current_period_end as period_end
+        from ${subscriptionsPaidBy(db, scope, [customerId])} paid
+       where current_period_end <= ${at} and subscription_status in ('active', 'trialing')
+       union all
+      select period_end from invoices
+       where ${inScope(db, scope)} and customer_id = ${customerId} and status = 'published'
+         and invoice_status = 'DRAFT' and period_end is not null) open
+     order by period_end limit 1`;
 }
 
 /** Environments with expired credits that are not written off. Spans tenants: for the job only. */

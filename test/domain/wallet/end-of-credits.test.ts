@@ -1,7 +1,7 @@
 import { WALLET_STATUSES } from '../../../schemas/words.ts';
 import {
   convertToPostpaid,
-  expireBlock,
+  expireBlocks,
   isDueToExpire,
   isHeld,
   terminateWallet,
@@ -49,7 +49,7 @@ describe('what the sweep writes off', () => {
   });
 
   test('the remainder of one block, by one row', () => {
-    const decision = expireBlock(walletOf('30', { conversion_rate: '2' }), dying, 'row');
+    const decision = expireBlocks(walletOf('30', { conversion_rate: '2' }), [dying], () => 'row');
     expect(decision.rows).toEqual([
       expect.objectContaining({
         id: 'row',
@@ -69,7 +69,7 @@ describe('what the sweep writes off', () => {
   });
 
   test.each(WALLET_STATUSES)('of a wallet that is %s', (wallet_status) => {
-    const { wallet } = expireBlock(walletOf('10', { wallet_status }), dying, 'row');
+    const { wallet } = expireBlocks(walletOf('10', { wallet_status }), [dying], () => 'row');
     expect([wallet.wallet_status, wallet.credit_balance]).toEqual([wallet_status, '0']);
   });
 });

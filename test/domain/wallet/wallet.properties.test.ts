@@ -4,7 +4,7 @@ import { decimal, Decimal, decimalText, sum } from '../../../domain/money.ts';
 import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
 import {
   convertToPostpaid,
-  expireBlock,
+  expireBlocks,
   isDueToExpire,
   terminateWallet,
 } from '../../../domain/wallet/end-of-credits.ts';
@@ -179,7 +179,7 @@ function step(
     }
     case 'sweep':
       for (const block of books.open().filter((each) => isDueToExpire(each, [], now))) {
-        books.write(expireBlock(books.wallet, block, books.id()));
+        books.write(expireBlocks(books.wallet, [block], books.id));
       }
       for (const block of model.blocks) if (block.dies <= model.day) block.left = 0;
       break;

@@ -1,0 +1,64 @@
+import { expireCredits } from '../../../jobs/expire-credits.ts';
+import { startTestApi, type TestApi } from '../../support/api.ts';
+import { catalogOf } from '../../support/catalog.ts';
+import { runAtNow } from '../../support/job-run.ts';
+import { countSteps } from '../../support/steps.ts';
+
+/** Copies of a block are made below the API because thousands of top-ups take minutes. */
+const BLOCKS = 800;
+/** Some 90 of the code, as counted; one that looks at each block for each of them takes 1,700. */
+const STEPS_OF_BLOCK = 300;
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.close());
+
+/** A wallet of blocks of one credit each, which expire in a day. */
+async function walletOfMany(): Promise<{ id: string }> {
+  const customer = await catalogOf(api).customer();
+  const wallet = await api.postOk('/v1/wallets', { customer_id: customer.id, currency: 'usd' });
+  const { wallet_transaction: first } = await api.postOk(`/v1/wallets/${wallet.id}/top-up`, {
+    credits_to_add: '1',
+    transaction_reason: 'FREE_CREDIT_GRANT',
+    expiry_date_utc: new Date(api.clock.now() + 86_400_000).toISOString(),
+  });
+  await api.pool`
+    insert into wallet_transactions overriding user value
+    select (jsonb_populate_record(t, jsonb_build_object(
+             'id', t.id || lpad(n::text, 6, '0'), 'created_at', t.created_at + n * interval '1 microsecond',
+             'credit_balance_before', n - 1, 'credit_balance_after', n))).*
+      from wallet_transactions t, generate_series(2, ${BLOCKS}::integer) n
+     where t.id = ${first.id}`;
+  await api.pool`
+    update wallets set credit_balance = ${BLOCKS}, balance = ${BLOCKS}, credits_in_blocks = ${BLOCKS}
+     where id = ${wallet.id}`;
+  return wallet;
+}
+
+describe('a wallet of many blocks', () => {
+  test('shows all of them', async () => {
+    const { id } = await walletOfMany();
+    expect((await api.get(`/v1/wallets/${id}/balance/real-time`)).body).toMatchObject({
+      ...{ id, name: 'Prepaid Wallet - USD', currency: 'usd' },
+      ...{ balance: `${BLOCKS}`, real_time_balance: `${BLOCKS}` },
+    });
+  });
+
+  test('expires in steps that grow as the blocks do', async () => {
+    const { id } = await walletOfMany();
+    api.clock.advance(86_400_000);
+    const steps = await countSteps(() => runAtNow(api, expireCredits, api.deps));
+    expect((await api.get(`/v1/wallets/${id}`)).body).toMatchObject({ credit_balance: '0' });
+    const { items } = await api.postOk('/v1/wallets/transactions/search', {
+      id,
+      transaction_reason: 'CREDIT_EXPIRED',
+      limit: 1_000,
+    });
+    expect(items).toHaveLength(BLOCKS);
+    expect(items[0]).toMatchObject({ credit_balance_before: '1', credit_balance_after: '0' });
+    expect(new Set(items.map((row: any) => row.source_id)).size).toBe(BLOCKS);
+    expect(steps).toBeLessThan(STEPS_OF_BLOCK * BLOCKS);
+  });
+});
