@@ -249,6 +249,7 @@ async function recordsOf(api) {
   });
   const addon = await addonOf(api, subscription);
   const coupon = await couponOf(api, subscription);
+  const rate = await rateOf(api, customer);
   // Images have tiers; tokens have packages.
   const tiered = largest.line_items.find(({ display_name }) => display_name === 'Images');
   const line =
@@ -263,6 +264,7 @@ async function recordsOf(api) {
     plans: subscription.plan_id,
     addons: addon.id,
     coupons: coupon.id,
+    'tax-rates': rate.id,
     'late-usage': invoice.id,
     features: feature?.id ?? '',
     meters: meter.id,
@@ -323,6 +325,19 @@ async function couponOf(api, subscription) {
     coupon_params: { action: 'add', coupon_code: 'spring' },
   });
   return coupon;
+}
+
+/** A tax rate that the customer has. */
+async function rateOf(api, customer) {
+  const rate = await api('POST', '/taxes/rates', {
+    ...{ name: 'VAT Belgium', code: 'vat-be', tax_rate_type: 'percentage', percentage_value: '21' },
+    description: 'Value added tax, standard rate',
+  });
+  await api('POST', '/taxes/associations', {
+    ...{ tax_rate_code: 'vat-be', entity_type: 'customer', entity_id: customer.id },
+    auto_apply: true,
+  });
+  return rate;
 }
 
 /** Tabs of the pages of records, except the first, which the page itself shows. */

@@ -95,6 +95,18 @@ export async function hostileRecords({
     addons: [{ addon_id: addon.id }],
     coupons: [coupon.id],
   });
+  const rate = await api.postOk('/v1/taxes/rates', {
+    ...{ name, code: hostileText(255), tax_rate_type: 'percentage' },
+    ...{ percentage_value: '0.000000000000000001', description: hostileText(1_000) },
+    metadata: { [hostileText(100)]: hostileText(255) },
+  });
+  for (const entity of [
+    { entity_type: 'customer', entity_id: customer.id },
+    { entity_type: 'subscription', entity_id: subscription.id },
+  ])
+    await api.postOk('/v1/taxes/associations', {
+      ...{ ...entity, tax_rate_code: rate.code, auto_apply: true, priority: 2_000_000_000 },
+    });
   const invoice = await api.postOk('/v1/invoices', {
     customer_id: customer.id,
     invoice_type: 'ONE_OFF',
@@ -155,6 +167,7 @@ export async function hostileRecords({
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],
     ['/coupons/$id', coupon.id],
+    ['/tax-rates/$id', rate.id],
     ['/webhooks/$id', endpoint.id],
     ['/test-clocks/$id', clock.id],
   ]);

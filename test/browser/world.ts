@@ -201,6 +201,18 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     metadata: { campaign: 'spring' },
   });
   await catalog.subscribe(await catalog.customer(), plan, { coupons: [coupon.id] });
+  const rate = await api.postOk('/v1/taxes/rates', {
+    ...{ name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '21' },
+    description: 'Value added tax',
+  });
+  const taxed = await catalog.customer({ name: 'Taxed Ltd' });
+  for (const entity of [
+    { entity_type: 'customer', entity_id: taxed.id },
+    { entity_type: 'subscription', entity_id: (await catalog.subscribe(taxed, plan)).id },
+  ])
+    await api.postOk('/v1/taxes/associations', {
+      ...{ ...entity, tax_rate_code: 'vat', auto_apply: true },
+    });
   const endpoint = await api.postOk('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
   const clock = await api.postOk('/v1/test-clocks', {
     name: 'One year',
@@ -233,6 +245,7 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],
     ['/coupons/$id', coupon.id],
+    ['/tax-rates/$id', rate.id],
     ['/webhooks/$id', endpoint.id],
     ['/test-clocks/$id', clock.id],
   ]);

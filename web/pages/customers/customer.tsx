@@ -5,6 +5,7 @@ import { Timeline } from '../../app/billing/timeline.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { TestClockName } from '../../app/test-clock-name.tsx';
 import { customerQuery } from '../../app/customer-query.ts';
+import { TaxesOf } from '../../app/taxes/taxes-of.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
@@ -152,6 +153,11 @@ function Overview({ customer }: { readonly customer: Customer }) {
       <Section title="Usage against entitlements">
         <Entitlements customerId={id} zone={zone} />
       </Section>
+      <TaxesOf entity={{ entity_type: 'customer', entity_id: id }} zone={zone}>
+        {customer.tax_treatment === 'exempt'
+          ? 'The customer is exempt: its invoices have no tax.'
+          : 'The taxes of everyone count.'}
+      </TaxesOf>
     </Stack>
   );
 }

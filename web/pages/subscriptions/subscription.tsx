@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
 import { rateOf } from '../../app/billing/rate-of.ts';
 import { Timeline } from '../../app/billing/timeline.tsx';
+import { TaxesOf } from '../../app/taxes/taxes-of.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -141,6 +142,9 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
       </Section>
       <Addons subscription={subscription} />
       <Coupons subscription={subscription} />
+      <TaxesOf entity={{ entity_type: 'subscription', entity_id: subscription.id }} zone={zone}>
+        The taxes of its customer count, or those of everyone.
+      </TaxesOf>
       <Section title="Details">
         <Card>
           <Facts
