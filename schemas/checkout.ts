@@ -86,8 +86,15 @@ export const checkoutFields = {
 const StoredCheckout = z.object(checkoutFields);
 
 /** A row of `checkout_sessions`. */
-export type CheckoutRecord = z.infer<typeof StoredCheckout> & { readonly target_key: string };
-export const CHECKOUT_COLUMNS = columnNames<CheckoutRecord>()(checkoutFields, { target_key: true });
+export type CheckoutRecord = z.infer<typeof StoredCheckout> & {
+  readonly target_key: string;
+  /** Of the request to open the session by itself; empty if another route opened it. */
+  readonly request_fingerprint: string;
+};
+export const CHECKOUT_COLUMNS = columnNames<CheckoutRecord>()(checkoutFields, {
+  target_key: true,
+  request_fingerprint: true,
+});
 
 export const CheckoutSession = z
   .object({

@@ -1,4 +1,4 @@
-import { BillingError, invalidField, notFound } from '../../../domain/errors.ts';
+import { invalidField, notFound } from '../../../domain/errors.ts';
 import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { CheckoutRecord, CreateCheckoutBody } from '../../../schemas/checkout.ts';
@@ -6,14 +6,15 @@ import { CreateSubscriptionBody } from '../../../schemas/subscription-requests.t
 import { getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { findActiveCheckout, getCheckout } from '../records/checkout-repository.ts';
+import { getCheckout } from '../records/checkout-repository.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { createSubscription } from '../subscriptions/create-subscription.ts';
+import { noteRequest, repeatedCheckout } from './repeated-checkout.ts';
 import { assertConnected, storeSession } from './store-session.ts';
 
 /**
- * Opens a session for an invoice or for a new subscription. An active session with the same key is returned
- * again. 404 for an unknown customer or invoice.
+ * Opens a session for an invoice or for a new subscription. The same request with the same key returns the active
+ * session again; 409 for another request with the key (money 11.10). 404 for an unknown customer or invoice.
  */
 export async function createCheckout(
   tx: Transaction,
@@ -24,14 +25,24 @@ export async function createCheckout(
   assertOpenable(body);
   const customer = await getCustomerByExternalId(tx, caller.scope, body.customer_external_id);
   await assertConnected(tx, caller, body.payment_provider);
-  const key = body.idempotency_key ?? null;
-  const known = key === null ? null : await findActiveCheckout(tx, caller.scope, key);
-  if (known !== null) return repeated(known, body, customer.id);
+  const known = await repeatedCheckout(tx, caller, body);
+  if (known !== null) return known;
+  const { id } = await openedFor(tx, deps, caller, body, customer.id);
+  return await noteRequest(tx, deps, caller, id, body);
+}
+
+async function openedFor(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateCheckoutBody,
+  customer_id: string,
+): Promise<CheckoutRecord> {
   if (body.action === 'create_subscription')
-    return await openSubscription(tx, deps, caller, body, customer.id);
+    return await openSubscription(tx, deps, caller, body, customer_id);
   const { invoice_id } = body.configuration!.pay_invoice_params!;
   const invoice = await getInvoice(tx, caller.scope, invoice_id);
-  if (invoice.customer_id !== customer.id || isGated(invoice))
+  if (invoice.customer_id !== customer_id || isGated(invoice))
     throw notFound('Invoice', invoice_id);
   return await storeSession(tx, deps, caller, body, {
     action: 'pay_invoice',
@@ -73,30 +84,4 @@ export function assertOpenable({ action, configuration }: CreateCheckoutBody): v
   const params = `${action}_params` as const;
   if (!configuration?.[params])
     throw invalidField(`configuration.${params}`, `is required for ${action}`);
-}
-
-/** The session of the same key, if it is of the same customer and target; 409 otherwise. */
-export function repeated(
-  known: CheckoutRecord,
-  { action, configuration }: CreateCheckoutBody,
-  customerId: string,
-): CheckoutRecord {
-  const target = {
-    pay_invoice: configuration?.pay_invoice_params?.invoice_id,
-    add_addon: configuration?.add_addon_params?.subscription_id,
-    modify_subscription: configuration?.modify_subscription_params?.subscription_id,
-    create_subscription: known.target_key,
-    wallet_topup: undefined,
-  }[action];
-  const isSame =
-    known.action === action && known.customer_id === customerId && known.target_key === target;
-  if (!isSame) throw keyReused();
-  return known;
-}
-
-function keyReused(): BillingError {
-  const message = 'is used by a session of another invoice';
-  return new BillingError('conflict', 'idempotency_key_reused', `idempotency_key: ${message}.`, [
-    { path: 'idempotency_key', code: 'idempotency_key_reused', message },
-  ]);
 }

@@ -4,19 +4,19 @@ import type { ModifySubscriptionBody } from '../../../schemas/subscription-modif
 import type { Caller } from '../../conventions/record.ts';
 import { getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { findActiveCheckout } from '../records/checkout-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { modify } from '../subscriptions/changes/modify.ts';
-import { assertOpenable, repeated } from './create-checkout.ts';
+import { assertOpenable } from './create-checkout.ts';
+import { noteRequest, repeatedCheckout } from './repeated-checkout.ts';
 import { assertConnected } from './store-session.ts';
 
 /** Actions that change a running subscription. */
 export const CHANGE_ACTIONS = ['add_addon', 'modify_subscription'] as const;
 
 /**
- * Opens a session for a change of a running subscription (money 11.8), which is made once it is paid. An active
- * session with the same key is returned again. 404 for an unknown customer and a subscription of another one;
- * 400 if nothing is due; 409 while another session of the subscription is active.
+ * Opens a session for a change of a running subscription (money 11.8), which is made once it is paid. The same
+ * request with the same key returns the active session again (money 11.10). 404 for an unknown customer and a
+ * subscription of another one; 400 if nothing is due; 409 while another session of the subscription is active.
  */
 export async function openChange(
   deps: BillingDeps,
@@ -30,9 +30,8 @@ export async function openChange(
   const known = await deps.pool.begin(async (tx) => {
     const customer = await getCustomerByExternalId(tx, caller.scope, customer_external_id);
     await assertConnected(tx, caller, body.payment_provider);
-    const key = body.idempotency_key ?? null;
-    const active = key === null ? null : await findActiveCheckout(tx, caller.scope, key);
-    if (active !== null) return repeated(active, body, customer.id);
+    const active = await repeatedCheckout(tx, caller, body);
+    if (active !== null) return active;
     const subscription = await getSubscription(tx, caller.scope, subscription_id);
     if (subscription.customer_id !== customer.id) throw notFound('Subscription', subscription_id);
     return null;
@@ -41,6 +40,7 @@ export async function openChange(
   const change: ModifySubscriptionBody = { ...changeOf(body), checkout };
   const { checkout_session } = await modify(deps, caller, subscription_id, change, {
     isFreeRefused: true,
+    onGated: async (tx, sessionId) => void (await noteRequest(tx, deps, caller, sessionId, body)),
   });
   return checkout_session!;
 }

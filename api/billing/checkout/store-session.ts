@@ -46,6 +46,7 @@ export async function storeSession(
     checkout_status: moveCheckout(null, 'create'),
     payment_provider: checkout.payment_provider,
     target_key: gate.target_key,
+    request_fingerprint: '',
     checkout_invoice_id: invoice.id,
     checkout_payment_id: payment.id,
     configuration: { ...gate.configuration },

@@ -2,6 +2,7 @@ import { jobRunAt } from '../../support/job-run.ts';
 import { expireCheckouts } from '../../../jobs/expire-checkouts.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf } from '../../support/catalog.ts';
+import { planFor } from '../../support/checkout-kinds.ts';
 import { eventsOf, invoiceDue, payOffline } from '../../support/payments.ts';
 
 let api: TestApi;
@@ -73,7 +74,36 @@ describe('checkout of an invoice', () => {
     const first = await open(again, { idempotency_key: 'two tabs' });
     const second = await open(again, { idempotency_key: 'two tabs' });
     expect(second.body.id).toBe(first.body.id);
-    expect((await open(due, { idempotency_key: 'two tabs' })).status).toBe(409);
+    const later = { idempotency_key: 'two tabs' };
+    expect((await open(due, later)).body.code).toBe('idempotency_key_reused');
+    const elsewhere = { ...later, success_url: 'https://example.com/thanks' };
+    expect((await open(again, elsewhere)).body.code).toBe('idempotency_key_reused');
+  });
+
+  test('the key of the session for one plan does not open one for another plan (money 11.10)', async () => {
+    const { catalog, plan, customer } = await planFor(api, '30');
+    const dear = await catalog.plan();
+    await catalog.fixed(dear, '300');
+    const subscribe = (plan_id: string) =>
+      api.post('/v1/checkout/sessions', {
+        customer_external_id: customer.external_id,
+        action: 'create_subscription',
+        payment_provider: 'test',
+        idempotency_key: 'subscribe',
+        configuration: {
+          create_subscription_params: {
+            ...{ plan_id, currency: 'usd', billing_cycle: 'anniversary' },
+            ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
+          },
+        },
+      });
+    const first = await subscribe(plan.id);
+    expect(first).toMatchObject({ status: 201, body: { payment: { amount: '30' } } });
+    expect((await subscribe(plan.id)).body.id).toBe(first.body.id);
+    expect(await subscribe(dear.id)).toMatchObject({
+      status: 409,
+      body: { code: 'idempotency_key_reused' },
+    });
   });
 
   test('cancel: expired once, the page is closed; money that comes late counts', async () => {
@@ -151,6 +181,8 @@ describe('checkout of an invoice', () => {
       '30',
     ]);
     expect((await seats('4', { idempotency_key: 'seats' })).body.id).toBe(more.body.id);
+    const other = await seats('7', { idempotency_key: 'seats' });
+    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
     expect(await quantities()).toEqual(['Seat 1']);
     expect((await seats('5')).status).toBe(409);
     await pay(more.body);

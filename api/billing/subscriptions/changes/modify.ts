@@ -107,8 +107,12 @@ export async function modify(
   body: ModifySubscriptionBody,
   {
     isFreeRefused = false,
+    onGated,
   }: {
-    /** Refuses a change with a checkout but nothing due. */ readonly isFreeRefused?: boolean;
+    /** Refuses a change with a checkout but nothing due. */
+    readonly isFreeRefused?: boolean;
+    /** Called with the session that pays for the change, in the transaction that stores it. */
+    readonly onGated?: (tx: Transaction, sessionId: string) => Promise<void>;
   } = {},
 ): Promise<Modification> {
   const done = await runCommand<Modified>(deps, 'subscription', async () => {
@@ -120,7 +124,10 @@ export async function modify(
       await assertNoCheckout(tx, subscription);
       const gated =
         body.checkout == null ? null : await gateOf(tx, deps, caller, subscription, body);
-      if (gated !== null) return gated;
+      if (gated !== null) {
+        await onGated?.(tx, gated.checkout_session_id!);
+        return gated;
+      }
       if (isFreeRefused)
         throw invalidField(
           'configuration',
