@@ -88,6 +88,8 @@ export const DIALOGS: readonly DialogOpening[] = [
   opening('/tax-rates/$id', 'Remove '),
   opening('/test-clocks', 'New test clock'),
   opening('/test-clocks/$id', 'Delete'),
+  opening('/wallets/$id', 'More actions', 'Debit credits'),
+  opening('/wallets/$id', 'More actions', 'Terminate wallet'),
   opening('/wallets/$id', 'Top up'),
   opening('/webhooks', 'Add endpoint'),
   opening('/webhooks/$id', 'Delete'),

@@ -118,6 +118,11 @@ export async function hostileRecords({
     currency: 'usd',
     name,
     description: hostileText(1_000),
+    metadata: { [hostileText(100)]: hostileText(255) },
+    alert_settings: {
+      alert_enabled: true,
+      critical: { threshold: LONG, condition: 'below' },
+    },
   });
   await api.postOk(`/v1/wallets/${wallet.id}/top-up`, {
     credits_to_add: '99999999999999.123456789012345678',
@@ -162,6 +167,7 @@ export async function hostileRecords({
     ['/invoices/$id', invoice.id],
     ['/late-usage/$id', invoice.id],
     ['/wallets/$id', wallet.id],
+    ['/wallets/$id/edit', wallet.id],
     ['/addons/$id', addon.id],
     ['/addons/$id/prices/new', addon.id],
     ['/plans/$id', plan.id],

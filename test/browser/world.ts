@@ -240,6 +240,7 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ['/invoices/$id', invoice.id],
     ['/late-usage/$id', invoice.id],
     ['/wallets/$id', wallet.id],
+    ['/wallets/$id/edit', wallet.id],
     ['/addons/$id', addon.id],
     ['/addons/$id/prices/new', addon.id],
     ['/plans/$id', plan.id],

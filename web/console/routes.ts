@@ -75,6 +75,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/wallets', load: () => import('../pages/wallets/wallet-list.tsx'), permission: 'wallet:read', menu: { section: 'Billing', label: 'Wallets', icon: Wallet, key: 'w' } },
   { path: '/wallets/new', load: () => import('../pages/wallets/new-wallet.tsx'), permission: 'wallet:write' },
   { path: '/wallets/$id', load: () => import('../pages/wallets/wallet.tsx'), permission: 'wallet:read' },
+  { path: '/wallets/$id/edit', load: () => import('../pages/wallets/edit-wallet.tsx'), permission: 'wallet:write' },
   { path: '/plans', load: () => import('../pages/plans/plan-list.tsx'), permission: 'plan:read', menu: { section: 'Catalog', label: 'Plans', icon: Tag, key: 'p' } },
   { path: '/features', load: () => import('../pages/features/feature-list.tsx'), permission: 'feature:read', menu: { section: 'Catalog', label: 'Features', icon: ToggleRight, key: 'f' } },
   { path: '/features/new', load: () => import('../pages/features/new-feature.tsx'), permission: 'feature:write' },

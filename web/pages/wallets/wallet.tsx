@@ -1,14 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { CustomerName } from '../../app/customer-names.tsx';
-import { Allowed } from '../../app/person.tsx';
 import { unbilledUsage } from '../../app/billing/unbilled-usage.ts';
-import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import type { ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Figure, Figures } from '../../ui/figure.tsx';
 import { Money, Quantity } from '../../ui/money.tsx';
@@ -17,12 +13,12 @@ import { Loaded } from '../../ui/query-state.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
-import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Blocks } from './blocks.tsx';
 import { EmptyDay, Forecast, useForecast } from './forecast.tsx';
-import { TopUpForm } from './top-up-form.tsx';
 import { Transactions } from './transactions.tsx';
+import { WalletActions } from './wallet-actions.tsx';
+import { walletQuery } from './wallet-query.ts';
 
 type Wallet = ApiRecord<'WalletBalance'>;
 
@@ -31,13 +27,7 @@ const STATE = { tab: 'blocks' };
 /** One wallet: its balance, the blocks with credits left, and its transactions. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const queries = useQueryClient();
-  const [isOpen, setOpen] = useState(false);
-  const query = useQuery({
-    queryKey: ['wallet', id],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/wallets/{id}/balance/real-time', { params: { path: { id } }, signal })),
-  });
+  const query = useQuery(walletQuery(id));
   const wallet = query.data;
   return (
     <Page
@@ -45,32 +35,10 @@ export function View() {
       documentTitle={wallet?.name ?? 'Wallet'}
       crumbs={[{ label: 'Wallets', to: '/wallets' }]}
       description={wallet === undefined ? undefined : <CustomerName id={wallet.customer_id} />}
-      actions={
-        wallet === undefined || wallet.wallet_status !== 'active' ? undefined : (
-          <Allowed to="wallet:write">
-            <Button tone="primary" onPress={() => setOpen(true)}>
-              Top up
-            </Button>
-          </Allowed>
-        )
-      }
+      actions={wallet === undefined ? undefined : <WalletActions wallet={wallet} />}
     >
       <Loaded query={query} what="the wallet">
-        {(data) => (
-          <>
-            <Content wallet={data} />
-            <Dialog title="Top up" isOpen={isOpen} onClose={() => setOpen(false)}>
-              <TopUpForm
-                wallet={data}
-                onDone={async (text) => {
-                  setOpen(false);
-                  notify(text);
-                  await queries.invalidateQueries();
-                }}
-              />
-            </Dialog>
-          </>
-        )}
+        {(data) => <Content wallet={data} />}
       </Loaded>
     </Page>
   );
@@ -140,8 +108,11 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
                       <Money amount={wallet.conversion_rate} currency={currency} />,
                     ],
                     ['Pays for', wallet.config.allowed_price_types.map(formatWord).join(', ') || 'Everything'], // prettier-ignore
-                    ['Alert', formatWord(wallet.alert_state)],
+                    ['Alert state', formatWord(wallet.alert_state)],
                     ['Automatic top-up', automaticTopUp(wallet)],
+                    ['Alerts', alertLevels(wallet)],
+                    ['Description', <bdi>{wallet.description || '–'}</bdi>],
+                    ['Metadata', <bdi>{Object.entries(wallet.metadata).map(([k, v]) => `${k}: ${v}`).join(', ') || '–'}</bdi>], // prettier-ignore
                     ['Created', <Time at={wallet.created_at} />],
                   ]}
                 />
@@ -160,4 +131,13 @@ function automaticTopUp({ auto_topup }: Wallet): string {
   const what = `${amount} credits when ${threshold} or fewer are left`;
   const how = invoicing ? ', with an invoice' : '';
   return `${what}${how}${cooldown === null ? '' : `, at most once in ${cooldown}`}`;
+}
+
+function alertLevels({ alert_settings: settings }: Wallet): string {
+  if (settings?.alert_enabled !== true) return 'Off';
+  const { critical, warning, info } = settings;
+  const unit = settings.alert_threshold_type === 'percentage' ? ' %' : ' credits';
+  return [['Critical', critical] as const, ['warning', warning] as const, ['notice', info] as const]
+    .flatMap(([name, level]) => (level === null ? [] : [`${name} at ${level.threshold}${unit}`]))
+    .join(', ');
 }

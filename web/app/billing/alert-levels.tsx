@@ -1,0 +1,78 @@
+import type { Control, FieldPath, FieldValues } from 'react-hook-form';
+import * as z from 'zod';
+import { FieldRow, TextField } from '../../ui/fields.tsx';
+
+const Level = z.object({ threshold: z.string().trim(), hysteresis: z.string().trim() });
+type Level = z.output<typeof Level>;
+
+/** Levels of an alert as a form holds them. A level without a threshold is none; the server checks their order. */
+export const Levels = z.object({ critical: Level, warning: Level, info: Level });
+
+const NAMES = ['critical', 'warning', 'info'] as const;
+type Of<Value> = Readonly<Record<(typeof NAMES)[number], Value>>;
+
+interface StoredLevel {
+  readonly threshold: string;
+  readonly hysteresis: number;
+}
+
+/** The stored levels as texts of the fields. */
+export const levelsWritten = (stored: Of<StoredLevel | null> | null): Of<Level> => {
+  const written = (level: StoredLevel | null | undefined): Level => ({
+    threshold: level?.threshold ?? '',
+    hysteresis: level == null || level.hysteresis === 0 ? '' : String(level.hysteresis),
+  });
+  return {
+    critical: written(stored?.critical),
+    warning: written(stored?.warning),
+    info: written(stored?.info),
+  };
+};
+
+/** The levels as the API takes them. */
+export function levelsSent<Condition extends 'above' | 'below'>(
+  levels: Of<Level>,
+  condition: Condition,
+) {
+  const sent = ({ threshold, hysteresis }: Level) =>
+    threshold === ''
+      ? null
+      : { threshold, condition, ...(hysteresis === '' ? {} : { hysteresis }) };
+  return {
+    critical: sent(levels.critical),
+    warning: sent(levels.warning),
+    info: sent(levels.info),
+  };
+}
+
+const TITLES: Of<string> = { critical: 'Critical', warning: 'Warning', info: 'Notice' };
+
+/** A threshold for each level, and how far the value must return before the level is left. */
+export function LevelFields<Fields extends FieldValues>({
+  control,
+  path,
+  unit,
+}: {
+  readonly control: Control<Fields>;
+  /** Of the levels in the form and in the request. */
+  readonly path: string;
+  /** What the thresholds count: `credits`. */
+  readonly unit: string;
+}) {
+  return NAMES.map((level) => (
+    <FieldRow key={level}>
+      <TextField
+        control={control}
+        name={`${path}.${level}.threshold` as FieldPath<Fields>}
+        label={`${TITLES[level]} at, in ${unit}`}
+        kind="decimal"
+      />
+      <TextField
+        control={control}
+        name={`${path}.${level}.hysteresis` as FieldPath<Fields>}
+        label={`${TITLES[level]} ends after a return of`}
+        kind="decimal"
+      />
+    </FieldRow>
+  ));
+}
