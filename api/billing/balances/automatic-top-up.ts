@@ -28,7 +28,7 @@ export async function topUpIfDue(
   const credits = decimal(auto_topup.amount);
   // A configuration that is older than this rule must not fail the command that moves the wallet, or the job.
   if (auto_topup.invoicing && !canBeInvoiced(wallet, credits)) return;
-  const history = await topUpHistory(tx, caller.scope, wallet.id);
+  const history = await topUpHistory(tx, caller.scope, wallet);
   const amount = roundToStorage(credits.times(decimal(wallet.topup_conversion_rate)));
   const off_session =
     auto_topup.invoicing &&
