@@ -1,3 +1,4 @@
+import { invalidOperation } from '../../../domain/errors.ts';
 import { decimal, type Decimal } from '../../../domain/money.ts';
 import { bonusCredits } from '../../../domain/wallet/purchase.ts';
 import {
@@ -13,6 +14,7 @@ import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
 import type { CheckoutRecord, CheckoutSession } from '../../../schemas/checkout.ts';
 import type { TopUpBody } from '../../../schemas/wallet-requests.ts';
+import { lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { buyWithInvoice } from '../balances/buy-with-invoice.ts';
@@ -62,7 +64,8 @@ export async function offerPurchase(
 /**
  * Adds credits to the wallet: free credits, credits paid elsewhere, or credits sold by an invoice, which
  * become available with its payment, or at once if `invoice_config` says so (money 2.11.4). A purchase may have free
- * bonus credits, in a separate row. A repeated key returns the first row (money 2.10, 2.11).
+ * bonus credits, in a separate row. A repeated key returns the first row (money 2.10, 2.11). 400 if an invoice
+ * would sell credits to an archived customer (2.11.1).
  */
 export async function topUpWallet(
   tx: Transaction,
@@ -73,6 +76,9 @@ export async function topUpWallet(
   { isOfEndCustomer = false }: { readonly isOfEndCustomer?: boolean } = {},
 ): Promise<ToppedUp> {
   const { scope } = caller;
+  const isSold = body.transaction_reason === 'PURCHASED_CREDIT_INVOICED';
+  // The deletion of the customer waits for the invoice. It locks the customer, then the wallets.
+  const buyer = isSold ? await lockCustomerOf(tx, scope, walletId) : null;
   const ledger = await openLedger(tx, deps, scope, walletId);
   const request = requestOf(body);
   const { transaction_reason, idempotency_key } = request;
@@ -85,6 +91,8 @@ export async function topUpWallet(
     return { wallet: ledger.wallet, transaction: stored!, invoice_id, checkout: checkout || null };
   }
 
+  if (buyer !== null && buyer.status !== 'published')
+    throw invalidOperation(`The customer of the wallet is ${buyer.status}.`, 'customer_id');
   const config = await readSetting(tx, scope, 'wallet_topup_config');
   const bought = checkTopUp(ledger.wallet, request, config, ledger.at);
   const id = deps.ids.next('wtxn');
@@ -106,7 +114,7 @@ export async function topUpWallet(
   };
   const { wallet, blocks, at } = ledger;
   const bonus = await bonusOf(tx, deps, scope, body, bought.credits, at, id);
-  if (transaction_reason === 'PURCHASED_CREDIT_INVOICED')
+  if (isSold)
     return await sellCredits(tx, deps, caller, ledger, {
       body,
       purchase,
@@ -123,6 +131,11 @@ export async function topUpWallet(
   const given = creditWallet(after.wallet, after.blocks, bonus.command, at);
   const last = await writeDecision(tx, caller, after, given, () => BONUS_CAUSE);
   return { wallet: last.ledger.wallet, ...direct };
+}
+
+async function lockCustomerOf(tx: Transaction, scope: Scope, walletId: string) {
+  const { customer_id } = await getWallet(tx, scope, walletId);
+  return await lockCustomer(tx, scope, { id: customer_id });
 }
 
 /**

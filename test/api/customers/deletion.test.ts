@@ -146,6 +146,53 @@ test('an archived customer gets no invoice', async () => {
   expect([status, body.details[0].path]).toEqual([400, 'customer_id']);
 });
 
+test('an archived customer buys no credits with an invoice (money 2.11.1)', async () => {
+  const customer = await world.catalog.customer();
+  const wallet = await world.api.postOk('/v1/wallets', {
+    customer_id: customer.id,
+    currency: 'usd',
+    initial_credits_to_load: '10',
+  });
+  const path = `/v1/wallets/${wallet.id}/top-up`;
+  const buy = (more: object = {}) =>
+    world.api.post(path, {
+      credits_to_add: '5',
+      transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+      ...more,
+    });
+  const key = { idempotency_key: 'before the deletion' };
+  const bought = await buy(key);
+  await world.api.postOk(`/v1/invoices/${bought.body.invoice_id}/void`);
+  await remove(customer);
+  for (const more of [{}, { checkout: { payment_provider: 'test' } }])
+    expect(await buy(more)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_operation', details: [{ path: 'customer_id' }] },
+    });
+  expect((await buy(key)).body.invoice_id).toBe(bought.body.invoice_id);
+  const given = { credits_to_add: '5', transaction_reason: 'FREE_CREDIT_GRANT' };
+  expect((await world.api.postOk(path, given)).wallet.credit_balance).toBe('15');
+});
+
+test('of a deletion and a purchase of credits at once, one is refused', async () => {
+  const customer = await world.catalog.customer();
+  const wallet = await world.api.postOk('/v1/wallets', {
+    customer_id: customer.id,
+    currency: 'usd',
+    initial_credits_to_load: '10',
+  });
+  const [deleted, bought] = await Promise.all([
+    remove(customer),
+    world.api.post(`/v1/wallets/${wallet.id}/top-up`, {
+      credits_to_add: '5',
+      transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+    }),
+  ]);
+  expect([deleted.status, bought.status].toSorted()).toEqual(
+    deleted.status === 204 ? [204, 400] : [200, 400],
+  );
+});
+
 test.each([
   ['customer_id', ({ id }: Customer) => ({ customer_id: id })],
   ['external_customer_id', ({ external_id }: Customer) => ({ external_customer_id: external_id })],
