@@ -63,11 +63,14 @@ export function Failure({
   );
 }
 
-/** Whether the message consists of the detail, with or without the name of its field. */
+/** Whether the message consists of the detail, with or without the name of its field, or has it as a sentence. */
 const isSaid = (
   { path, message = '' }: { readonly path?: string; readonly message?: string },
   said: string,
-): boolean => said === message || said === `${path}: ${message}`;
+): boolean =>
+  said === message ||
+  said === `${path}: ${message}` ||
+  (message.endsWith('.') && said.includes(message));
 
 /** The data of a query when it is loaded; until then what is loading, or the error. */
 export function Loaded<Data>({

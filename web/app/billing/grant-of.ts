@@ -8,7 +8,10 @@ export function grantOf({
   usage_limit,
   usage_reset_period,
   static_value,
-}: ApiRecord<'Entitlement'>): string {
+}: Pick<
+  ApiRecord<'Entitlement'>,
+  'feature_type' | 'is_enabled' | 'usage_limit' | 'usage_reset_period' | 'static_value'
+>): string {
   if (!is_enabled) return 'Off';
   if (feature_type === 'static') return static_value;
   if (feature_type !== 'metered') return 'On';

@@ -3,12 +3,12 @@ import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { CheckboxField, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { SearchField, type Found } from '../../ui/search-field.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
-import { FEATURE_TYPES, USAGE_RESET_PERIODS } from '../../../schemas/words.ts';
+import { FEATURE_TYPES } from '../../../schemas/words.ts';
+import { EntitlementValueFields, VALUES, valuesFor } from './entitlement-values.tsx';
 import { ownerField, type Offer } from './offer.ts';
 
 type Feature = ApiRecord<'Feature'>;
@@ -21,10 +21,7 @@ const Body = z
   .object({
     feature_id: z.string().min(1, 'choose a feature'),
     feature_type: z.enum(FEATURE_TYPES),
-    usage_limit: z.string().regex(/^\d{0,15}$/, 'must be a whole number, or empty for no limit'),
-    usage_reset_period: z.enum(USAGE_RESET_PERIODS),
-    is_soft_limit: z.boolean(),
-    static_value: z.string().max(5_000),
+    ...VALUES,
   })
   .refine(
     ({ static_value, feature_type }) => static_value.trim() !== '' || feature_type !== 'static',
@@ -57,19 +54,11 @@ export function EntitlementForm({
     <Form
       form={form}
       submit="Add entitlement"
-      onSubmit={async ({ feature_id, feature_type, usage_limit, static_value, ...limited }) => {
+      onSubmit={async ({ feature_id, feature_type, ...values }) => {
+        const granted = { feature_id, feature_type, is_enabled: true };
         await answerOf(
           api.POST('/entitlements', {
-            body: {
-              ...ownerField(offer),
-              feature_id,
-              feature_type,
-              is_enabled: true,
-              ...(feature_type === 'static' ? { static_value } : {}),
-              ...(feature_type === 'metered'
-                ? { ...limited, usage_limit: usage_limit === '' ? null : Number(usage_limit) }
-                : {}),
-            },
+            body: { ...ownerField(offer), ...granted, ...valuesFor(feature_type, values) },
           }),
         );
         notify('Entitlement added');
@@ -98,32 +87,7 @@ export function EntitlementForm({
           </>
         }
       />
-      {type === 'metered' ? (
-        <>
-          <TextField
-            control={control}
-            name="usage_limit"
-            label="Included quantity"
-            hint="Empty: unlimited."
-          />
-          <SelectField
-            control={control}
-            name="usage_reset_period"
-            label="Reset period"
-            isRequired
-            choices={USAGE_RESET_PERIODS.map((word) => [word, formatWord(word)] as const)}
-          />
-          <CheckboxField
-            control={control}
-            name="is_soft_limit"
-            label="Allow overage"
-            hint="Usage above the included quantity is charged. Otherwise access ends there."
-          />
-        </>
-      ) : null}
-      {type === 'static' ? (
-        <TextField control={control} name="static_value" label="Value" isRequired />
-      ) : null}
+      <EntitlementValueFields control={control} type={type} />
     </Form>
   );
 }

@@ -6,9 +6,10 @@ import { answerOf, api } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { PlainTable } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Section } from '../../ui/page.tsx';
+import { Row, Section } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
+import { EditEntitlement } from './edit-entitlement.tsx';
 import { EntitlementForm } from './entitlement-form.tsx';
 import type { Offer } from './offer.ts';
 import { RemovePart } from './remove-part.tsx';
@@ -50,25 +51,38 @@ export function Entitlements({ offer }: { readonly offer: Offer }) {
             ...(mayWrite && offer.isOpen
               ? [
                   {
-                    header: 'Remove',
+                    header: 'Actions',
                     align: 'end' as const,
                     cell: (row: Offer['entitlements'][number]) => (
-                      <RemovePart
-                        verb="Remove"
-                        noun="entitlement"
-                        name={row.feature?.name ?? 'the entitlement'}
-                        done="Entitlement removed"
-                        onConfirm={() =>
-                          answerOf(
-                            api.DELETE('/entitlements/{id}', { params: { path: { id: row.id } } }),
-                          )
-                        }
-                      >
-                        <p>
-                          Subscribers of the {offer.kind} lose it at once, also those that have it
-                          now.
-                        </p>
-                      </RemovePart>
+                      <Row>
+                        <EditEntitlement
+                          entitlement={row}
+                          name={row.feature?.name ?? 'entitlement'}
+                        >
+                          <p>
+                            It holds at once for all subscribers of the {offer.kind}, unless their
+                            subscription has its own.
+                          </p>
+                        </EditEntitlement>
+                        <RemovePart
+                          verb="Remove"
+                          noun="entitlement"
+                          name={row.feature?.name ?? 'the entitlement'}
+                          done="Entitlement removed"
+                          onConfirm={() =>
+                            answerOf(
+                              api.DELETE('/entitlements/{id}', {
+                                params: { path: { id: row.id } },
+                              }),
+                            )
+                          }
+                        >
+                          <p>
+                            Subscribers of the {offer.kind} lose it at once, also those that have it
+                            now.
+                          </p>
+                        </RemovePart>
+                      </Row>
                     ),
                   },
                 ]

@@ -3,18 +3,20 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { kind } from '../../app/list/filters.tsx';
 import { ListPage, listOf } from '../../app/list/list-page.tsx';
-import { Allowed, useMay } from '../../app/person.tsx';
+import { Allowed, useMay, useSignedIn } from '../../app/person.tsx';
 import { PersonName } from '../../app/person-name.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { Row } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { CreateKey } from './create-key.tsx';
 import { KEY_TYPES } from './key-types.ts';
+import { RotateKey } from './rotate-key.tsx';
 
 type ApiKey = ApiRecord<'ApiKey'>;
 
@@ -49,8 +51,14 @@ const KEYS = listOf({
 export function View() {
   const cache = useQueryClient();
   const mayWrite = useMay('secret:write');
+  const { person } = useSignedIn();
   const [isCreating, setCreating] = useState(false);
   const [ending, setEnding] = useState<ApiKey | null>(null);
+  const [rotating, setRotating] = useState<ApiKey | null>(null);
+  // A person's key is rotated by that person alone.
+  const mayRotate = ({ user_id, user_type }: ApiKey): boolean =>
+    user_id === person.id ||
+    (user_type === 'service_account' && person.roles.includes('super_admin'));
   const columns: readonly Column<ApiKey>[] = [
     { header: 'Name', cell: ({ name }) => name },
     { header: 'Key', cell: ({ display_id }) => <code>{display_id}</code> },
@@ -80,14 +88,25 @@ export function View() {
           {
             header: 'Actions',
             cell: (key: ApiKey) => (
-              <Button
-                small
-                tone="danger"
-                aria-label={`Delete key ${key.name}`}
-                onPress={() => setEnding(key)}
-              >
-                Delete
-              </Button>
+              <Row>
+                {mayRotate(key) ? (
+                  <Button
+                    small
+                    aria-label={`Rotate key ${key.name}`}
+                    onPress={() => setRotating(key)}
+                  >
+                    Rotate
+                  </Button>
+                ) : null}
+                <Button
+                  small
+                  tone="danger"
+                  aria-label={`Delete key ${key.name}`}
+                  onPress={() => setEnding(key)}
+                >
+                  Delete
+                </Button>
+              </Row>
             ),
           },
         ]
@@ -117,6 +136,9 @@ export function View() {
     >
       <Dialog title="Create key" isOpen={isCreating} onClose={() => setCreating(false)}>
         <CreateKey onDone={() => setCreating(false)} />
+      </Dialog>
+      <Dialog title="Rotate key" isOpen={rotating !== null} onClose={() => setRotating(null)}>
+        {rotating === null ? null : <RotateKey of={rotating} onDone={() => setRotating(null)} />}
       </Dialog>
       <ConfirmDialog
         title="Delete key"

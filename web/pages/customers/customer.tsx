@@ -7,6 +7,7 @@ import { TestClockName } from '../../app/test-clock-name.tsx';
 import { customerQuery } from '../../app/customer-query.ts';
 import { TaxesOf } from '../../app/taxes/taxes-of.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -19,6 +20,7 @@ import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Invoices, Payments, Subscriptions, Wallets } from './customer-lists.tsx';
+import { DeleteCustomer } from './delete-customer.tsx';
 import { EventVolume } from './event-volume.tsx';
 import { Entitlements } from './entitlements.tsx';
 import { PortalLink } from './portal-link.tsx';
@@ -38,11 +40,12 @@ export function View() {
       documentTitle={query.data?.name ?? 'Customer'}
       crumbs={[{ label: 'Customers', to: '/customers' }]}
       actions={
-        query.data === undefined ? null : (
+        query.data?.status !== 'published' ? null : (
           <>
             <Allowed to="customer:write">
               <ButtonLink to={`/customers/${id}/edit`}>Edit</ButtonLink>
               <PortalLink externalId={query.data.external_id} />
+              <DeleteCustomer customer={query.data} />
             </Allowed>
             <Allowed to="subscription:write">
               <ButtonLink
@@ -135,6 +138,9 @@ function Overview({ customer }: { readonly customer: Customer }) {
               of={[
                 ['External id', <code>{customer.external_id}</code>],
                 ['Id', <Id of={id} />],
+                ...(customer.status === 'published'
+                  ? []
+                  : [['Status', <Status word={customer.status} />] as const]),
                 ['E-mail', customer.email],
                 ['Address', addressOf(customer) === '' ? '' : <bdi>{addressOf(customer)}</bdi>],
                 ['Time zone', zone],

@@ -4,6 +4,7 @@ import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
 import { rateOf } from '../../app/billing/rate-of.ts';
 import { Timeline } from '../../app/billing/timeline.tsx';
 import { TaxesOf } from '../../app/taxes/taxes-of.tsx';
+import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -20,6 +21,7 @@ import { useUrlState } from '../../ui/url-state.ts';
 import { SubscriptionActions } from './actions.tsx';
 import { Addons } from './addons.tsx';
 import { Coupons } from './coupons.tsx';
+import { Entitlements } from './entitlements.tsx';
 import { TermLine } from './term-line.tsx';
 
 type Subscription = ApiRecord<'Subscription'>;
@@ -145,6 +147,9 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
       <TaxesOf entity={{ entity_type: 'subscription', entity_id: subscription.id }} zone={zone}>
         The taxes of its customer count, or those of everyone.
       </TaxesOf>
+      <Allowed to="entitlement:read">
+        <Entitlements subscription={subscription} />
+      </Allowed>
       <Section title="Details">
         <Card>
           <Facts
