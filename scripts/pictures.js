@@ -247,6 +247,14 @@ async function recordsOf(api) {
     invoice_status: ['FINALIZED'],
     sort: [{ field: 'total', direction: 'desc' }],
   });
+  const bucket = await api('POST', '/connections', {
+    ...{ name: 'Archive', provider_type: 's3' },
+    sync_config: { s3: { bucket: 'archive', region: 'eu-west-1' } },
+  });
+  const scheduled = await api('POST', '/tasks/scheduled', {
+    ...{ connection_id: bucket.id, entity_type: 'events', interval: 'daily', job_config: {} },
+  });
+  await api('POST', `/tasks/scheduled/${scheduled.id}/run`);
   const addon = await addonOf(api, subscription);
   const coupon = await couponOf(api, subscription);
   const rate = await rateOf(api, customer);
@@ -270,6 +278,7 @@ async function recordsOf(api) {
     meters: meter.id,
     events: events[0].id,
     webhooks: endpoint.id,
+    'scheduled-exports': scheduled.id,
     'test-clocks': (await first('/test-clocks')).id,
     tabs: tabsOf(),
     settings: settingsOf(),

@@ -138,6 +138,11 @@ export async function hostileRecords({
     url: `https://example.com/${'h'.repeat(500)}`,
     description: name,
   });
+  const bucket = await api.postOk('/v1/connections', { name, provider_type: 's3' });
+  const scheduled = await api.postOk('/v1/tasks/scheduled', {
+    ...{ connection_id: bucket.id, entity_type: 'events', interval: 'daily' },
+    job_config: { bucket: 'b'.repeat(63), region: 'r'.repeat(64), key_prefix: hostileText(512) },
+  });
   const clock = await api.postOk('/v1/test-clocks', { name, now: '2026-01-01T00:00:00Z' });
   const at = new Date(api.clock.now() - 60_000).toISOString();
   const event_id = 'e'.repeat(200);
@@ -175,6 +180,7 @@ export async function hostileRecords({
     ['/coupons/$id', coupon.id],
     ['/tax-rates/$id', rate.id],
     ['/webhooks/$id', endpoint.id],
+    ['/scheduled-exports/$id', scheduled.id],
     ['/test-clocks/$id', clock.id],
   ]);
 }

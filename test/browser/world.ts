@@ -214,6 +214,13 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
       ...{ ...entity, tax_rate_code: 'vat', auto_apply: true },
     });
   const endpoint = await api.postOk('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
+  const bucket = await api.postOk('/v1/connections', {
+    ...{ name: 'Archive', provider_type: 's3' },
+    sync_config: { s3: { bucket: 'archive', region: 'eu-west-1' } },
+  });
+  const scheduled = await api.postOk('/v1/tasks/scheduled', {
+    ...{ connection_id: bucket.id, entity_type: 'events', interval: 'daily', job_config: {} },
+  });
   const clock = await api.postOk('/v1/test-clocks', {
     name: 'One year',
     now: '2026-01-01T00:00:00Z',
@@ -248,6 +255,7 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ['/coupons/$id', coupon.id],
     ['/tax-rates/$id', rate.id],
     ['/webhooks/$id', endpoint.id],
+    ['/scheduled-exports/$id', scheduled.id],
     ['/test-clocks/$id', clock.id],
   ]);
 }

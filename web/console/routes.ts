@@ -99,6 +99,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/request-log', load: () => import('../pages/request-log/request-log.tsx'), permission: 'request_log:read', menu: { section: 'Developers', label: 'Request log', icon: ScrollText, key: 'r' } },
   { path: '/audit-log', load: () => import('../pages/audit-log/audit-log.tsx'), permission: 'audit_log:read', menu: { section: 'Developers', label: 'Audit log', icon: History, key: 'l' } },
   { path: '/tasks', load: () => import('../pages/tasks/tasks.tsx'), permission: 'task:read', menu: { section: 'Developers', label: 'Imports and exports', icon: ArrowLeftRight, key: 't' } },
+  { path: '/scheduled-exports/$id', load: () => import('../pages/scheduled-exports/scheduled-export.tsx'), permission: 'task:read' },
   { path: '/people', load: () => import('../pages/people/people.tsx'), permission: 'user:read', menu: { section: 'Developers', label: 'People', icon: UserCog, key: 'u' } },
   { path: '/settings', load: () => import('../pages/settings/settings.tsx'), permission: 'setting:read', menu: { section: 'Developers', label: 'Settings', icon: Settings, key: 'o' } },
   { path: '/environments', load: () => import('../pages/environments/environments.tsx'), permission: 'environment:read', menu: { section: 'Developers', label: 'Environments', icon: Layers, key: 'v' } },

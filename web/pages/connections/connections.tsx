@@ -3,6 +3,7 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
+import { ConnectBucket } from '../../app/connect-bucket.tsx';
 import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed, useMay, useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -62,6 +63,7 @@ export function View() {
   const mayWrite = useMay('connection:write');
   const queries = useQueryClient();
   const [isAdding, setAdding] = useState(false);
+  const [isBucket, setBucket] = useState(false);
   const [ending, setEnding] = useState<Connection | null>(null);
   const columns: readonly Column<Connection>[] = [
     { header: 'Name', cell: ({ name }) => <bdi>{name}</bdi> },
@@ -89,6 +91,7 @@ export function View() {
   ];
   const add = (
     <Allowed to="connection:write">
+      <Button onPress={() => setBucket(true)}>Connect a bucket</Button>
       <Button tone="primary" icon={<Plus size={14} aria-hidden />} onPress={() => setAdding(true)}>
         Connect a gateway
       </Button>
@@ -113,6 +116,9 @@ export function View() {
             setAdding(false);
           }}
         />
+      </Dialog>
+      <Dialog title="Connect a bucket" isOpen={isBucket} onClose={() => setBucket(false)}>
+        <ConnectBucket onDone={() => setBucket(false)} />
       </Dialog>
       <ConfirmDialog
         title="Disconnect this service?"

@@ -7,7 +7,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { download } from '../../client/download.ts';
 import { Badge, Status } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { DataTable, PlainTable, type Column } from '../../ui/data-table.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
 import { useListState } from '../../ui/list-state.ts';
@@ -18,9 +18,9 @@ import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { ExportForm } from './export-form.tsx';
 import { ImportForm } from './import-form.tsx';
+import { ScheduledExports } from './scheduled-exports.tsx';
 
 type Task = ApiRecord<'Task'>;
-type Scheduled = ApiRecord<'ScheduledTask'>;
 
 const FILTERS = { task_status: '' };
 const STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const;
@@ -61,19 +61,6 @@ const FILE: readonly FileColumn<Task>[] = [
   ['id', ({ id }) => id],
 ];
 
-const SCHEDULED: readonly Column<Scheduled>[] = [
-  { header: 'Export', cell: ({ entity_type }) => formatWord(entity_type) },
-  { header: 'Every', cell: ({ interval }) => formatWord(interval) },
-  {
-    header: 'Status',
-    cell: ({ enabled }) => (
-      <Badge tone={enabled ? 'positive' : 'neutral'}>{enabled ? 'On' : 'Off'}</Badge>
-    ),
-  },
-  { header: 'Bucket', wideOnly: true, cell: ({ job_config }) => job_config.bucket },
-  { header: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-];
-
 /** Imports with their progress, exports as files, and exports on a schedule. */
 export function View() {
   const list = useListState(FILTERS);
@@ -92,11 +79,6 @@ export function View() {
       state.data?.items.some(({ task_status: now }) => now === 'PENDING' || now === 'PROCESSING')
         ? LOOK_MS
         : false,
-  });
-  const scheduled = useQuery({
-    queryKey: ['scheduled-tasks'],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/tasks/scheduled', { params: { query: { limit: 100 } }, signal })),
   });
   const importing = (
     <Allowed to="task:write">
@@ -173,11 +155,7 @@ export function View() {
           }
         />
       </Section>
-      {scheduled.data === undefined || scheduled.data.items.length === 0 ? null : (
-        <Section title="Scheduled exports">
-          <PlainTable label="Exports" columns={SCHEDULED} rows={scheduled.data.items} />
-        </Section>
-      )}
+      <ScheduledExports />
     </Page>
   );
 }

@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/requires.ts';
+import { startStorage, STORAGE_KEYS, type TestStorage } from '../support/s3-server.ts';
+import { mouse } from './hands.ts';
+import { everyForm, settled } from './inspect.ts';
+import { cell, goTo, titled } from './steps.ts';
+import { startBrowserWorld, type BrowserWorld } from './world.ts';
+
+const hands = mouse;
+
+/** Exports into a bucket, over a storage that checks every signature. */
+describeInBrowser('scheduled exports', (executable) => {
+  let shown: BrowserWorld;
+  let storage: TestStorage;
+  beforeAll(async () => {
+    storage = await startStorage();
+    shown = await startBrowserWorld(executable);
+  });
+  afterAll(async () => {
+    await shown?.close();
+    await storage?.close();
+  });
+
+  const runs = async (page: Page, outcome: string): Promise<void> => {
+    await shown.world.job('run-scheduled-exports');
+    await cell(page, 'Runs, newest first', outcome).waitFor();
+  };
+
+  test('the bucket is connected, an export is created, runs, fails with its reason, is turned off and deleted', async () => {
+    const { api } = shown.world;
+    for (const { id } of (await api.get('/v1/tasks/scheduled')).body.items)
+      await api.delete(`/v1/tasks/scheduled/${id}`);
+    for (const { id } of (await api.post('/v1/connections/search', {})).body.connections)
+      await api.delete(`/v1/connections/${id}`);
+    const { page, problems } = await shown.signedIn();
+    const dialog = page.getByRole('dialog');
+    const press = (name: string) => hands.press(dialog.getByRole('button', { name, exact: true }));
+
+    await goTo(page, 'Imports and exports', hands);
+    await page.getByText('No scheduled export yet').waitFor();
+    await hands.press(page.getByRole('button', { name: 'New scheduled export' }));
+    await dialog.getByText('Connect the bucket first.').waitFor();
+    await hands.write(dialog.getByLabel('Name'), 'Archive');
+    await hands.write(dialog.getByLabel('Bucket'), 'archive');
+    await hands.write(dialog.getByLabel('Region'), 'eu-west-1');
+    await hands.write(dialog.getByLabel('Access key id'), STORAGE_KEYS.aws_access_key_id);
+    await hands.write(dialog.getByLabel('Secret access key'), STORAGE_KEYS.aws_secret_access_key);
+    await press('Connect bucket');
+
+    await hands.choose(dialog.getByLabel('Every'), 'Hour');
+    await hands.write(dialog.getByLabel('Folder'), 'events/');
+    await hands.write(dialog.getByLabel('Address of the storage'), 'nowhere');
+    await dialog.getByText('expected an address that begins with https://').waitFor();
+    await hands.write(dialog.getByLabel('Address of the storage'), storage.url);
+    await dialog.getByText('The bucket is in the path').click();
+    const found = await everyForm(page, 'new-scheduled-export');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await press('Create scheduled export');
+    await titled(page, 'Export of events');
+    const id = page.url().split('/').at(-1)!;
+    expect((await api.get(`/v1/tasks/scheduled/${id}`)).body).toMatchObject({
+      ...{ entity_type: 'events', interval: 'hourly', enabled: true },
+      job_config: { bucket: 'archive', region: 'eu-west-1', key_prefix: 'events/' },
+    });
+
+    await page.getByText('No run yet').waitFor();
+    await hands.press(page.getByRole('button', { name: 'Run now' }));
+    await hands.choose(dialog.getByLabel('Export'), 'Days that I choose');
+    await press('Run export');
+    await cell(page, 'Runs, newest first', 'Running').waitFor();
+    await runs(page, 'Completed');
+    expect([...storage.objects.keys()].some((key) => key.includes('events/'))).toBe(true);
+
+    const { connection_id } = (await api.get(`/v1/tasks/scheduled/${id}`)).body;
+    await api.put(`/v1/connections/${connection_id}`, {
+      encrypted_secret_data: { ...STORAGE_KEYS, aws_access_key_id: 'AKIAOTHER' },
+    });
+    await hands.press(page.getByRole('button', { name: 'Run now' }));
+    await press('Run export');
+    await dialog.waitFor({ state: 'detached' });
+    await runs(page, 'Failed');
+    await page.getByRole('row', { name: /Failed.*403/ }).waitFor();
+    found.push(...(await everyForm(page, 'scheduled-export')));
+    await page.setViewportSize({ width: 1440, height: 900 });
+
+    await hands.press(page.getByRole('button', { name: 'Turn off' }));
+    await page.getByRole('button', { name: 'Turn on' }).waitFor();
+    expect((await api.get(`/v1/tasks/scheduled/${id}`)).body.enabled).toBe(false);
+    await hands.press(page.getByRole('button', { name: 'Delete', exact: true }));
+    await press('Delete scheduled export');
+    await titled(page, 'Imports and exports');
+    await page.getByText('No scheduled export yet').waitFor();
+    await settled(page);
+    expect((await api.get(`/v1/tasks/scheduled/${id}`)).body.status).toBe('archived');
+    expect([...found, ...problems]).toEqual([]);
+    await page.context().close();
+  });
+});
