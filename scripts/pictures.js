@@ -247,6 +247,13 @@ async function recordsOf(api) {
     invoice_status: ['FINALIZED'],
     sort: [{ field: 'total', direction: 'desc' }],
   });
+  const { costsheet } = await api('POST', '/costs', { name: 'Costs of 2026' });
+  await api('POST', '/prices', {
+    ...{ entity_type: 'COSTSHEET', entity_id: costsheet.id, display_name: meter.name },
+    ...{ type: 'USAGE', meter_id: meter.id, billing_model: 'FLAT_FEE', amount: '0.00001' },
+    ...{ billing_period: 'MONTHLY', billing_period_count: 1, invoice_cadence: 'ARREAR' },
+    ...{ price_unit_type: 'FIAT', currency: subscription.currency },
+  });
   const bucket = await api('POST', '/connections', {
     ...{ name: 'Archive', provider_type: 's3' },
     sync_config: { s3: { bucket: 'archive', region: 'eu-west-1' } },
@@ -278,6 +285,7 @@ async function recordsOf(api) {
     meters: meter.id,
     events: events[0].id,
     webhooks: endpoint.id,
+    'cost-sheets': costsheet.id,
     'scheduled-exports': scheduled.id,
     'test-clocks': (await first('/test-clocks')).id,
     tabs: tabsOf(),

@@ -138,6 +138,14 @@ export async function hostileRecords({
     url: `https://example.com/${'h'.repeat(500)}`,
     description: name,
   });
+  const { costsheet } = await api.postOk('/v1/costs', {
+    ...{ name, lookup_key: hostileText(255), description: hostileText(1_000) },
+  });
+  await api.postOk('/v1/prices', {
+    ...{ ...price, entity_type: 'COSTSHEET', entity_id: costsheet.id, type: 'USAGE' },
+    ...{ billing_model: 'FLAT_FEE', invoice_cadence: 'ARREAR', meter_id: meter.id },
+    amount: '0.000000000000000001',
+  });
   const bucket = await api.postOk('/v1/connections', { name, provider_type: 's3' });
   const scheduled = await api.postOk('/v1/tasks/scheduled', {
     ...{ connection_id: bucket.id, entity_type: 'events', interval: 'daily' },
@@ -180,6 +188,8 @@ export async function hostileRecords({
     ['/coupons/$id', coupon.id],
     ['/tax-rates/$id', rate.id],
     ['/webhooks/$id', endpoint.id],
+    ['/cost-sheets/$id', costsheet.id],
+    ['/cost-sheets/$id/prices/new', costsheet.id],
     ['/scheduled-exports/$id', scheduled.id],
     ['/test-clocks/$id', clock.id],
   ]);

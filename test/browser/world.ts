@@ -214,6 +214,8 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
       ...{ ...entity, tax_rate_code: 'vat', auto_apply: true },
     });
   const endpoint = await api.postOk('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
+  const { costsheet } = await api.postOk('/v1/costs', { name: 'Costs' });
+  await catalog.usage(costsheet, meter, { entity_type: 'COSTSHEET', amount: '0.004' });
   const bucket = await api.postOk('/v1/connections', {
     ...{ name: 'Archive', provider_type: 's3' },
     sync_config: { s3: { bucket: 'archive', region: 'eu-west-1' } },
@@ -255,6 +257,8 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ['/coupons/$id', coupon.id],
     ['/tax-rates/$id', rate.id],
     ['/webhooks/$id', endpoint.id],
+    ['/cost-sheets/$id', costsheet.id],
+    ['/cost-sheets/$id/prices/new', costsheet.id],
     ['/scheduled-exports/$id', scheduled.id],
     ['/test-clocks/$id', clock.id],
   ]);

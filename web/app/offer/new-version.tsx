@@ -8,7 +8,7 @@ import { FieldRow, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { formatDecimal, formatMoney } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
-import type { Offer } from './offer.ts';
+import type { Priced } from './offer.ts';
 import { VersionEffect } from './version-effect.tsx';
 
 const DECIMAL = /^\d{1,20}(\.\d{1,18})?$/;
@@ -31,7 +31,7 @@ export function NewVersion({
   onDone,
 }: {
   readonly price: ApiRecord<'Price'>;
-  readonly kind: Offer['kind'];
+  readonly kind: Priced['kind'];
   readonly onDone: () => void;
 }) {
   const queries = useQueryClient();
@@ -117,14 +117,18 @@ export function NewVersion({
         kind="date"
         hint="Midnight, UTC. Empty: from now on."
       />
-      <p>
-        {day === '' || day <= today
-          ? 'New subscriptions get the new version.'
-          : 'Subscriptions that begin before this day get the current version, and the new version from this day on.'}{' '}
-        {kind === 'plan'
-          ? 'Existing subscriptions keep their prices until you update them on the plan.'
-          : 'Existing subscriptions keep their prices.'}
-      </p>
+      {kind === 'cost sheet' ? (
+        <p>Usage before the new version keeps the cost of the current one.</p>
+      ) : (
+        <p>
+          {day === '' || day <= today
+            ? 'New subscriptions get the new version.'
+            : 'Subscriptions that begin before this day get the current version, and the new version from this day on.'}{' '}
+          {kind === 'plan'
+            ? 'Existing subscriptions keep their prices until you update them on the plan.'
+            : 'Existing subscriptions keep their prices.'}
+        </p>
+      )}
       {kind === 'plan' ? (
         <Allowed to="subscription:read">
           <VersionEffect priceId={price.id} body={isValid ? bodyOf(values) : null} />

@@ -27,11 +27,16 @@ export const offerOf = (
   creditGrants: record.credit_grants ?? [],
 });
 
+/** What has prices: an offer, or a cost sheet, whose prices are what usage costs the company itself. */
+export interface Priced extends Pick<Offer, 'id' | 'isOpen' | 'prices'> {
+  readonly kind: Offer['kind'] | 'cost sheet';
+}
+
 /** How routes name it. */
-export const ENTITY = { plan: 'PLAN', addon: 'ADDON' } as const;
+export const ENTITY = { plan: 'PLAN', addon: 'ADDON', 'cost sheet': 'COSTSHEET' } as const;
 
 /** The page with all of them, and the part of the address before an id. */
-export const LIST = { plan: '/plans', addon: '/addons' } as const;
+export const LIST = { plan: '/plans', addon: '/addons', 'cost sheet': '/cost-sheets' } as const;
 
 /** The field of a request with its id: `{ plan_id }` or `{ addon_id }`. */
 export const ownerField = ({ kind, id }: Pick<Offer, 'kind' | 'id'>) =>

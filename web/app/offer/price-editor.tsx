@@ -12,7 +12,7 @@ import { formatWord } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { BILLING_PERIODS } from '../../../schemas/words.ts';
 import { Calculator } from './calculator.tsx';
-import { ENTITY, LIST, type Offer } from './offer.ts';
+import { ENTITY, LIST, type Priced } from './offer.ts';
 import { isComplete, NEW_PRICE, PriceFields, priceOf } from './price-fields.ts';
 import styles from './price-editor.module.css';
 
@@ -23,7 +23,7 @@ export function PriceEditor({
   kind,
   name,
 }: {
-  readonly kind: Offer['kind'];
+  readonly kind: Priced['kind'];
   readonly name?: string | undefined;
 }) {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
@@ -57,7 +57,7 @@ function Editor({
   owner,
   meters,
 }: {
-  readonly owner: Pick<Offer, 'kind' | 'id'>;
+  readonly owner: Pick<Priced, 'kind' | 'id'>;
   readonly meters: readonly (readonly [string, string])[];
 }) {
   const navigate = useNavigate();
@@ -93,16 +93,18 @@ function Editor({
             }}
           >
             <TextField control={control} name="display_name" label="Name" isRequired />
-            <SelectField
-              control={control}
-              name="type"
-              label="Charges for"
-              isRequired
-              choices={[
-                ['FIXED', 'Fixed fee'],
-                ['USAGE', 'Metered usage'],
-              ]}
-            />
+            {owner.kind === 'cost sheet' ? null : (
+              <SelectField
+                control={control}
+                name="type"
+                label="Charges for"
+                isRequired
+                choices={[
+                  ['FIXED', 'Fixed fee'],
+                  ['USAGE', 'Metered usage'],
+                ]}
+              />
+            )}
             {values.type === 'USAGE' ? (
               <SelectField
                 control={control}

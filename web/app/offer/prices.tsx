@@ -12,7 +12,7 @@ import { Day } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Calculator } from './calculator.tsx';
 import { NewVersion } from './new-version.tsx';
-import { LIST, type Offer } from './offer.ts';
+import { LIST, type Priced } from './offer.ts';
 import { RemovePart } from './remove-part.tsx';
 
 type Price = ApiRecord<'Price'>;
@@ -21,7 +21,7 @@ type Price = ApiRecord<'Price'>;
 const STATE = { price: '', version: '' };
 
 /** The prices of an offer: each with a calculator, and with a form for its next version. */
-export function Prices({ offer }: { readonly offer: Offer }) {
+export function Prices({ offer }: { readonly offer: Priced }) {
   const [state, setState] = useUrlState(STATE);
   const mayWrite = useMay('price:write');
   const { prices } = offer;
@@ -31,7 +31,9 @@ export function Prices({ offer }: { readonly offer: Offer }) {
     <Section title="Prices">
       {prices.length === 0 ? (
         <EmptyState title="No prices yet" action={<AddPrice offer={offer} />}>
-          A fixed price is charged for each period. A usage price is charged for metered usage.
+          {offer.kind === 'cost sheet'
+            ? 'A price of a cost sheet is what metered usage costs you.'
+            : 'A fixed price is charged for each period. A usage price is charged for metered usage.'}
         </EmptyState>
       ) : (
         <PlainTable
@@ -73,7 +75,7 @@ export function Prices({ offer }: { readonly offer: Offer }) {
 }
 
 /** The link to the editor of a new price. */
-export function AddPrice({ offer }: { readonly offer: Pick<Offer, 'kind' | 'id' | 'isOpen'> }) {
+export function AddPrice({ offer }: { readonly offer: Pick<Priced, 'kind' | 'id' | 'isOpen'> }) {
   if (!offer.isOpen) return null;
   return (
     <Allowed to="price:write">
@@ -111,7 +113,7 @@ const CALCULATOR: Column<Price> = {
 };
 
 const versionColumn = (
-  { kind }: Pick<Offer, 'kind'>,
+  { kind }: Pick<Priced, 'kind'>,
   onPress: (id: string) => void,
 ): Column<Price> => ({
   header: 'Change',
@@ -141,16 +143,18 @@ const versionColumn = (
             )
           }
         >
-          <p>
-            New subscriptions do not get this price from now on.{' '}
-            {kind === 'plan'
-              ? 'Running subscriptions keep it until the prices of the plan are synced.'
-              : 'Running subscriptions keep it.'}
-          </p>
+          <p>{ENDED[kind]}</p>
         </RemovePart>
       </>
     ),
 });
+
+/** What follows from the end of a price. */
+const ENDED: Readonly<Record<Priced['kind'], string>> = {
+  plan: 'New subscriptions do not get this price from now on. Running subscriptions keep it until the prices of the plan are synced.',
+  addon: 'New subscriptions do not get this price from now on. Running subscriptions keep it.',
+  'cost sheet': 'Usage from now on has no cost by this price.',
+};
 
 const nameOf = (price: Price): string =>
   price.display_name ?? price.meter?.name ?? formatWord(price.type);

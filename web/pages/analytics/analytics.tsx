@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { Allowed } from '../../app/person.tsx';
 import { rangeBefore, rangeOf } from '../../app/range.ts';
 import { SavedViews } from '../../app/saved-views.tsx';
 import type { AskedWindows } from '../../app/window-times.ts';
@@ -36,6 +37,7 @@ import {
   type Item,
   type Measure,
 } from './figures.ts';
+import { Margin } from './margin.tsx';
 
 const DEFAULTS = {
   customer: '',
@@ -222,6 +224,11 @@ export function View() {
           }
         </Loaded>
       )}
+      {isOrdered ? (
+        <Allowed to="costsheet:read">
+          <Margin customer={state.customer} range={range} isHidden={present.isPending} />
+        </Allowed>
+      ) : null}
     </Page>
   );
 }
