@@ -1,7 +1,12 @@
 import { sumOf } from '../app/billing/amounts.ts';
+import { isZero } from '../app/billing/zero.ts';
 
 interface Used {
-  readonly items: readonly { readonly meter_id: string; readonly total_cost: string }[];
+  readonly items: readonly {
+    readonly meter_id: string;
+    readonly name: string;
+    readonly total_cost: string;
+  }[];
 }
 interface Feature {
   readonly is_enabled: boolean;
@@ -19,8 +24,18 @@ export function ofIncluded<Usage extends Used>(usage: Usage, features: readonly 
   return { ...usage, items: usage.items.filter(({ meter_id }) => meters.has(meter_id)) };
 }
 
-/** What the usage costs that is not shown: with it, the costs that are shown add up to the cost of all usage. */
-export const costOfOthers = <Usage extends Used>(all: Usage, shown: Usage): string =>
-  sumOf(
-    all.items.filter((item) => !shown.items.includes(item)).map(({ total_cost }) => total_cost),
-  );
+/**
+ * The usage that is not shown and has a cost: its names, and what it costs. With it, the costs that are shown add up
+ * to the cost of all usage.
+ */
+export function othersOf<Usage extends Used>(
+  all: Usage,
+  shown: Usage,
+): { readonly names: readonly string[]; readonly cost: string } {
+  const others = all.items.filter((item) => !shown.items.includes(item));
+  const priced = others.filter(({ total_cost }) => !isZero(total_cost));
+  return {
+    names: [...new Set(priced.map(({ name }) => name))],
+    cost: sumOf(others.map(({ total_cost }) => total_cost)),
+  };
+}

@@ -16,7 +16,7 @@ import { Page, Section, Stack } from '../ui/page.tsx';
 import { EmptyState, Loaded } from '../ui/query-state.tsx';
 import { Period } from '../ui/time.tsx';
 import { useUrlState } from '../ui/url-state.ts';
-import { costOfOthers, ofIncluded } from './included-usage.ts';
+import { othersOf, ofIncluded } from './included-usage.ts';
 import { usePortal, useZone } from './portal.ts';
 import { entitlementsQuery } from './queries.ts';
 
@@ -171,7 +171,7 @@ function Shown({
   const entitled = useQuery({ ...entitlementsQuery(), enabled: shown.only_included });
   if (shown.only_included && entitled.isPending) return null;
   const usage = shown.only_included ? ofIncluded(all, entitled.data?.features ?? []) : all;
-  const others = costOfOthers(all, usage);
+  const others = othersOf(all, usage);
   if (usage.items.length === 0)
     return (
       <EmptyState title="No usage in these days">
@@ -191,9 +191,10 @@ function Shown({
         ) : part === 'usage_breakdown' ? (
           <Stack key={part}>
             <UsageTable usage={usage} hasCost={shown.shows_spend} />
-            {shown.shows_spend && !isZero(others) ? (
+            {shown.shows_spend && !isZero(others.cost) ? (
               <p>
-                Other usage of your plans costs <Money amount={others} currency={usage.currency} />.
+                Other usage of your plans (<bdi>{others.names.join(', ')}</bdi>) costs{' '}
+                <Money amount={others.cost} currency={usage.currency} />.
               </p>
             ) : null}
           </Stack>
