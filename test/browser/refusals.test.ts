@@ -62,7 +62,26 @@ describeInBrowser('refusals before a request', (executable) => {
     await titled(page, 'Customer');
     await page.getByText('Customer none was not found.').waitFor();
     expect(await page.getByRole('link', { name: 'New subscription' }).count()).toBe(0);
+    await page.goto(`${base}/late-usage/none`);
+    await page.getByText('Invoice none was not found.').waitFor();
+    expect(await page.getByText('No late usage').count()).toBe(0);
     expect(problems.filter((text) => !/404/.test(text))).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a customer is found by the external id too', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    await catalogOf(shown.world.api).customer({ name: 'Hudson Inc', external_id: 'org-77' });
+    await page.goto(`${base}/customers?q=org-77`);
+    await page.getByRole('link', { name: 'Hudson Inc' }).waitFor();
+    await page.goto(`${base}/customers?q=org-78`);
+    await page.getByText('No name and no external id contains the text.').waitFor();
+    await page.goto(`${base}/subscriptions/new`);
+    await hands.write(page.getByLabel('Search customers by name'), 'org-77');
+    await hands.press(page.getByRole('button', { name: /Hudson Inc/ }));
+    await page.getByRole('button', { name: 'Change customer' }).waitFor();
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 });

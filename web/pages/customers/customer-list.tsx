@@ -39,21 +39,28 @@ const CUSTOMERS = listOf({
   filters: [
     text('q', 'Search customers'),
     kind('by', 'Search in', [
-      ['name', 'Name'],
+      ['name', 'Name or external id'],
       ['external_id', 'External id'],
       ['email', 'E-mail'],
     ]),
   ],
-  search: (paging, { q, by }, signal) =>
-    answerOf(
-      api.POST('/customers/search', { body: { ...paging, filters: contains(by, q) }, signal }),
-    ),
+  async search(paging, { q, by }, signal) {
+    const found = async (field: string) => {
+      const body = { ...paging, filters: contains(field, q) };
+      return await answerOf(api.POST('/customers/search', { body, signal }));
+    };
+    const first = await found(by);
+    // No name has the text: it may be of an external id.
+    return by === 'name' && q !== '' && first.pagination.total === 0
+      ? await found('external_id')
+      : first;
+  },
   columns: COLUMNS,
   file: FILE,
   rowTo: ({ id }) => `/customers/${id}`,
   unmatched: {
     title: 'No customer matches',
-    advice: 'Try a part of the name, or search in the external id.',
+    advice: 'No name and no external id contains the text. Try a part of it, or the e-mail.',
   },
 });
 

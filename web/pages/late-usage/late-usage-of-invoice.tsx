@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { CustomerName } from '../../app/customer-names.tsx';
 import { Allowed, useMay } from '../../app/person.tsx';
+import { answerOf, api } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -22,6 +23,9 @@ export function View() {
     queryKey: ['late-usage', id],
     queryFn: async ({ signal }) => {
       const [late] = await comparedInvoices({ invoice_ids: [id], include_settled: true }, signal);
+      // Nothing differs in an invoice that does not exist either: the server says so.
+      if (late === undefined)
+        await answerOf(api.GET('/invoices/{id}', { params: { path: { id } }, signal }));
       return late ?? null;
     },
   });
