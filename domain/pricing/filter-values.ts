@@ -8,6 +8,9 @@ export interface UsageSelector {
   /** Named in a refusal: a refused line is not created, so clients do not know its id. */
   readonly price_id: string;
   readonly meter_id: string;
+  /** Names of the price and of the meter, which a refusal gives beside their ids. */
+  readonly price_name?: string | null;
+  readonly meter_name?: string | null;
   readonly filter_values: FilterValues;
   /** Half-open; ISO 8601 UTC. */
   readonly start_date: string;
@@ -89,13 +92,17 @@ export function refuseUsageRatedTwice(lines: readonly UsageSelector[], path = 'l
     const rival = lines.slice(0, index).find((other) => ratesTheSame(line, other));
     if (rival === undefined) continue;
     const message =
-      `prices ${rival.price_id} and ${line.price_id} would both bill the same usage of meter ` +
-      `${line.meter_id}: tell their events apart by filter_values`;
+      `prices ${named(rival.price_id, rival.price_name)} and ${named(line.price_id, line.price_name)} ` +
+      `would both bill the same usage of meter ${named(line.meter_id, line.meter_name)}: ` +
+      `tell their events apart by filter_values`;
     throw new BillingError('invalid', 'validation_error', message, [
       { path, code: 'usage_rated_twice', message },
     ]);
   }
 }
+
+const named = (id: string, name: string | null | undefined): string =>
+  name ? `“${name}” (${id})` : id;
 
 function ratesTheSame(left: UsageSelector, right: UsageSelector): boolean {
   return (

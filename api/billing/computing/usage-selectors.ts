@@ -10,6 +10,8 @@ export function selectorOf(line: BilledLine): UsageSelector {
     id: line.id,
     price_id: line.price_id,
     meter_id: line.meter_id,
+    price_name: line.display_name,
+    meter_name: line.meter_display_name,
     filter_values: line.price.filter_values,
     start_date: line.start_date,
     end_date: line.end_date,

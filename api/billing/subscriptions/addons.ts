@@ -154,9 +154,9 @@ export async function newAddon(
       },
     }),
   );
-  const usage = [...context.lines, ...lines].filter(({ meter_id }) => meter_id !== null);
-  refuseUsageRatedTwice(usage.map(selectorOf), 'addon_id');
   const named = await withMeterNames(tx, caller, lines);
+  const usage = [...context.lines, ...named].filter(({ meter_id }) => meter_id !== null);
+  refuseUsageRatedTwice(usage.map(selectorOf), 'addon_id');
   return {
     association,
     lines: withCommitments(named, request.line_item_commitments, {

@@ -51,9 +51,9 @@ export async function checkedLines(
   caller: Caller,
   lines: readonly BilledLine[],
 ): Promise<BilledLine[]> {
-  const usage = lines.filter(({ meter_id }) => meter_id !== null);
-  refuseUsageRatedTwice(usage.map(selectorOf));
-  return await withMeterNames(tx, caller, lines);
+  const named = await withMeterNames(tx, caller, lines);
+  refuseUsageRatedTwice(named.filter(({ meter_id }) => meter_id !== null).map(selectorOf));
+  return named;
 }
 
 /** The plan's prices with their overrides, then the own ones of the request. */

@@ -423,7 +423,10 @@ describe('refused', () => {
     const same = await catalog.usage(other, meter, { amount: '1' });
     const { status, body } = await add(subscription, { price_id: same.id });
     expect(status).toBe(400);
-    expect(body.message).toMatch(/would both bill the same usage/);
+    const named = `“[^”]+” \\(price_[0-9A-Z]+\\)`;
+    expect(body.message).toMatch(
+      new RegExp(`${named} and ${named} would both bill the same usage of meter “[^”]+” \\(meter_`),
+    );
   });
 
   test('404: unknown price, line and subscription', async () => {

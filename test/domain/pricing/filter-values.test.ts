@@ -153,6 +153,18 @@ describe('two lines that would bill the same event are refused (2.5, money 12.1)
     expect(refusal.details).toMatchObject([{ path: 'line_items', code: 'usage_rated_twice' }]);
   });
 
+  test('names of prices and meters stand before their ids', () => {
+    const [first, second] = [line('a', {}), line('b', {})];
+    const { message } = refused(
+      { ...first, price_name: 'Tokens' },
+      { ...second, price_name: 'All tokens', meter_name: 'Completions' },
+    );
+    expect(message).toBe(
+      'prices “Tokens” (price_a) and “All tokens” (price_b) would both bill the same usage of meter ' +
+        '“Completions” (meter_1): tell their events apart by filter_values',
+    );
+  });
+
   test('equally specific filters that can meet', () => {
     refused(line('a', { region: ['eu', 'us'] }), line('b', { region: ['us'] }));
     refused(line('a', { region: ['eu'] }), line('b', { model: ['large'] }));
