@@ -82,6 +82,14 @@ export interface RunningPeriod {
   readonly current_period_start: string;
 }
 
+/** The earliest start of a running period; null when no period runs. */
+export function earliestRunningStart(subscriptions: readonly RunningPeriod[]): string | null {
+  const starts = subscriptions
+    .filter(({ subscription_status: status }) => status === 'active' || status === 'trialing')
+    .map((subscription) => subscription.current_period_start);
+  return starts.toSorted((one, other) => epochMs(one) - epochMs(other))[0] ?? null;
+}
+
 /**
  * The value of a percentage alert: 100 × ongoing credits ÷ credits added since the earliest start of a
  * running period, or since the wallet exists when no period runs (interface, wallet; money
@@ -94,10 +102,8 @@ export function percentageAlertValue(
     readonly created_at: string;
   })[],
 ): Decimal | null {
-  const starts = subscriptions
-    .filter(({ subscription_status: status }) => status === 'active' || status === 'trialing')
-    .map((subscription) => epochMs(subscription.current_period_start));
-  const since = starts.length === 0 ? Number.NEGATIVE_INFINITY : Math.min(...starts);
+  const start = earliestRunningStart(subscriptions);
+  const since = start === null ? Number.NEGATIVE_INFINITY : epochMs(start);
   const base = sum(
     credits
       .filter((row) => row.type === 'credit' && row.transaction_status === 'completed')

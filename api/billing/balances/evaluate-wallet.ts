@@ -1,5 +1,8 @@
 import { decimal, decimalText, roundToStorage, type Decimal } from '../../../domain/money.ts';
-import { percentageAlertValue } from '../../../domain/wallet/balance-alert.ts';
+import {
+  earliestRunningStart,
+  percentageAlertValue,
+} from '../../../domain/wallet/balance-alert.ts';
 import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
@@ -179,6 +182,7 @@ async function percentage(
   ongoing: Decimal,
 ): Promise<Decimal | null> {
   const periods = await runningPeriods(db, scope, wallet.customer_id);
-  const credits = await completedCredits(db, scope, wallet.id);
+  const since = earliestRunningStart(periods);
+  const credits = await completedCredits(db, scope, wallet.id, since);
   return percentageAlertValue(ongoing, periods, credits);
 }

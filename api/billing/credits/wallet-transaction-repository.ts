@@ -104,7 +104,7 @@ export async function findTransactionsByKey(
      where ${inScope(db, scope)} and idempotency_key ${oneOf(db, keys)}`;
 }
 
-/** An addition of credits to a wallet. */
+/** Additions of credits to a wallet: their sum, and the time of the first. */
 export interface CompletedCredit {
   readonly type: 'credit';
   readonly transaction_status: 'completed';
@@ -112,16 +112,23 @@ export interface CompletedCredit {
   readonly created_at: string;
 }
 
-/** All credits that were ever added to the wallet, unordered; pending and failed ones are left out. */
+/**
+ * The credits that were added to the wallet at or after `since`, or ever with null, as one sum; pending and failed ones
+ * are left out. Empty if there are none.
+ */
 export async function completedCredits(
   db: Db,
   scope: Scope,
   walletId: string,
+  since: string | null,
 ): Promise<CompletedCredit[]> {
   return await db<CompletedCredit[]>`
-    select type, transaction_status, credit_amount, created_at from wallet_transactions
+    select type, transaction_status, sum(credit_amount) as credit_amount, min(created_at) as created_at
+      from wallet_transactions
      where ${inScope(db, scope)} and wallet_id = ${walletId}
-       and type = 'credit' and transaction_status = 'completed'`;
+       and type = 'credit' and transaction_status = 'completed'
+       ${since === null ? db`` : db`and created_at >= ${since}`}
+     group by type, transaction_status`;
 }
 
 /** Rows of a purchase that wait for its payment: the purchase first, then its bonus. */

@@ -296,6 +296,25 @@ describe('alerts', () => {
     expect(await logsOf(wallet, 'low_ongoing_balance')).toEqual(['warning']);
   });
 
+  test('percent of the credits that were added since the earliest running period began (money 4.6)', async () => {
+    const customer = await customerUsing('0');
+    const now = new Date(api.clock.now()).toISOString();
+    api.clock.set('2026-10-15T12:00:00.000Z');
+    const wallet = await ok('/wallets', {
+      customer_id: customer.id,
+      currency: 'usd',
+      alert_settings: { ...LEVELS, alert_threshold_type: 'percentage' },
+      initial_credits_to_load: '9000',
+    });
+    expect(wallet.alert_state).toBe('ok');
+    api.clock.set(now);
+    await topUp(wallet, '600');
+    await topUp(wallet, '400');
+    await topUp(wallet, '5000', { transaction_reason: 'PURCHASED_CREDIT_INVOICED' });
+    expect((await debit(wallet, '9799')).alert_state).toBe('info');
+    expect((await debit(wallet, '1')).alert_state).toBe('warning');
+  });
+
   test('alerts that are switched off are ok again; settings are replaced as a whole', async () => {
     const wallet = await walletOf({ alert_settings: LEVELS, initial_credits_to_load: '5' });
     expect(wallet.alert_state).toBe('in_alarm');
