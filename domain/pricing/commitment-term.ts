@@ -1,4 +1,4 @@
-import { sum, type Decimal } from '../money.ts';
+import { sum, ZERO, type Decimal } from '../money.ts';
 import { billingGrid } from '../time/billing-grid.ts';
 import type { BillingSchedule } from '../time/billing-periods.ts';
 import { earlierOf, epochMs, type Instant, type Period } from '../time/instant.ts';
@@ -45,13 +45,24 @@ export function termAt(
     : { start: grid.boundary(k), end: grid.boundary(k + 1) };
 }
 
+/** What the term promises if it ends at `end`. */
+function promisedUntil(
+  end: Instant,
+  { term, commitment, proration_behavior }: Parameters<typeof termPosition>[0],
+): Decimal {
+  if (epochMs(end) <= epochMs(term.start)) return ZERO;
+  return proration_behavior === 'create_prorations'
+    ? prorate(commitment, timeShare({ start: term.start, end }, term))
+    : commitment;
+}
+
 /**
  * The position of a billing period in its term (billing 6.4). Ledger entries of earlier periods of
  * the term count, including drafts and skipped invoices. Entries of other terms and of later periods do not.
  * The last period is the one after which no period starts in the term.
  *
  * `commitment` is C as money. When the subscription ends before the term, `create_prorations` scales it to
- * the elapsed time and `none` keeps it whole.
+ * the elapsed time and `none` keeps it whole. A term that begins when the subscription has ended has none.
  */
 export function termPosition(input: {
   readonly term: Period;
@@ -72,10 +83,7 @@ export function termPosition(input: {
   const end = earlierOf(term.end, ends_at);
   return {
     term,
-    commitment:
-      input.proration_behavior === 'create_prorations'
-        ? prorate(commitment, timeShare({ start: term.start, end }, term))
-        : commitment,
+    commitment: promisedUntil(end, input),
     priorUsage: sum(earlier.map((entry) => entry.base_usage)),
     lastPeriod: epochMs(period.end) >= epochMs(end),
   };

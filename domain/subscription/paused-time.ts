@@ -1,5 +1,6 @@
 import {
   idleIn,
+  isPausedThroughout,
   outsidePauses,
   pauseAtEnd,
   pausedCells,
@@ -62,6 +63,16 @@ export function chargesAroundPauses<Line extends ChargedLine>(
     return [{ line, cell: { ...served.cell, cell: whole, unpaused_service } }];
   });
 }
+
+/**
+ * Whether a subscription ends in a pause that began with the period or earlier. The period before it was closed when
+ * the end was not known (billing 12.8).
+ */
+export const endsUnserved = (
+  { end_date }: Pick<BillingSchedule, 'end_date'>,
+  closing: Period,
+  pauses: readonly PausedTime[],
+): boolean => end_date === closing.end && isPausedThroughout(closing, pauses);
 
 /** The part of a cell before an instant; null if it begins later. */
 function before(cell: ChargeCell, until: Instant): ChargeCell | null {

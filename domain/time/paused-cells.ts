@@ -43,6 +43,10 @@ export const pauseAtEnd = (
 ): PausedTime | null =>
   pauses.find(({ start, end }) => start < until && (end === null || end > until)) ?? null;
 
+/** Whether one pause covers the whole period. */
+export const isPausedThroughout = (period: Period, pauses: readonly PausedTime[]): boolean =>
+  pauses.some(({ start, end }) => start <= period.start && (end === null || end >= period.end));
+
 /** The times in which all of several subscriptions were paused, from the pauses of each in order of time. */
 export function commonPauses(
   pausesOfEach: readonly (readonly PausedTime[])[],

@@ -4,7 +4,10 @@ import {
   type Charge,
   type InvoiceScope,
 } from '../../../domain/subscription/charges.ts';
-import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
+import { chargesAroundPauses, endsUnserved } from '../../../domain/subscription/paused-time.ts';
+import { commitmentTerms } from '../../../domain/pricing/commitment.ts';
+import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
+import { serviceWindow } from '../../../domain/time/charge-cells.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { isRestart, paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { sourcesOfPeriod } from '../../catalog/entitlements/entitlement-sources.ts';
@@ -25,7 +28,8 @@ export function planCharges(
   const lines = linesOf(target, sources);
   const pinned = advancesPinned(target);
   const pauses = pausesOf(target, sources);
-  const charges = chargesOf(target, lines, pauses).filter(({ line, cell }) => {
+  const all = [...chargesOf(target, lines, pauses), ...openTerms(target, lines, pauses)];
+  const charges = all.filter(({ line, cell }) => {
     if (isAdvanceBeforeNextPeriod(target, line)) return false;
     const start = 'at' in cell ? cell.at : cell.service.start;
     if (isPinnedAdvance(line, start, pinned)) return false;
@@ -95,6 +99,26 @@ function chargesOf(
   const begun = opening === null ? [] : charges({ closing: null, opening });
   const isUsage = ({ line }: Charge<BilledLine>) => line.price_type === 'USAGE';
   return [...begun, ...ended.filter((charge) => !isUsage(charge)), ...ended.filter(isUsage)];
+}
+
+/**
+ * If the subscription ends in a pause that began with the end of a period: the usage lines that are still committed for
+ * a term. The last period was closed before the end of the term was known (billing 12.8).
+ */
+function openTerms(
+  { subscription, covers: { closing } }: InvoiceTarget,
+  lines: readonly BilledLine[],
+  pauses: readonly PausedTime[],
+): Charge<BilledLine>[] {
+  if (closing === null || !endsUnserved(subscription, closing, pauses)) return [];
+  return lines.flatMap((line): Charge<BilledLine>[] => {
+    const terms = commitmentTerms(line);
+    const isOpen =
+      terms?.trueUpEnabled === true &&
+      commitmentReach(terms, line) === 'term' &&
+      serviceWindow(closing, line)?.start === closing.start;
+    return isOpen ? [{ line, cell: { reference: closing, cell: closing, service: closing } }] : [];
+  });
 }
 
 /** Fees of a period that a plan change has ended pay their slice, as if their lines had ended there (billing 5.2). */

@@ -10,6 +10,7 @@ import {
   type SubscriptionCommitmentTerms,
 } from '../../../domain/pricing/subscription-commitment.ts';
 import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
+import { endsUnserved } from '../../../domain/subscription/paused-time.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { byText } from '../../../domain/text-order.ts';
 import { earlierOf, type Period } from '../../../domain/time/instant.ts';
@@ -74,6 +75,9 @@ export function commitCharges(
     return { charges: rated, committed_usage: ofLines };
 
   const period = covers.closing;
+  // A commitment of a period has none without service; that of a longer term may still be open (billing 12.8).
+  if (reachOf(subscription) === 'period' && endsUnserved(subscription, period, time.pauses))
+    return { charges: rated, committed_usage: ofLines };
   const isUsage = ({ line, rated: row }: RatedCharge) =>
     line.price_type === 'USAGE' && row.kind === 'base';
   const pooled = rated
@@ -142,9 +146,7 @@ function scopeOf(
   },
 ): SubscriptionCommitmentScope {
   const { commitment_duration: duration } = subscription;
-  const reach = commitmentReach({ windowed: false, duration }, subscription);
-  assert(reach !== 'windows', 'a commitment of the subscription covers a period or more');
-  if (reach === 'period') {
+  if (reachOf(subscription) === 'period') {
     const share = proration_behavior === 'none' ? null : stubShare(subscription, period, pauses);
     return { scope: 'period', share };
   }
@@ -157,6 +159,13 @@ function scopeOf(
     proration_behavior,
   });
   return { scope: 'term', position };
+}
+
+function reachOf(subscription: InvoiceTarget['subscription']): 'period' | 'term' {
+  const { commitment_duration: duration } = subscription;
+  const reach = commitmentReach({ windowed: false, duration }, subscription);
+  assert(reach !== 'windows', 'a commitment of the subscription covers a period or more');
+  return reach;
 }
 
 /** The usage that the subscription's own commitment has covered so far. */

@@ -10,7 +10,11 @@ import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import type { TermPosition } from '../../../domain/pricing/term-commitment.ts';
 import { unpausedTime } from '../../../domain/subscription/unpaused-time.ts';
 import { earlierOf, type Period } from '../../../domain/time/instant.ts';
-import { pauseAtEnd, type PausedTime } from '../../../domain/time/paused-cells.ts';
+import {
+  isPausedThroughout,
+  pauseAtEnd,
+  type PausedTime,
+} from '../../../domain/time/paused-cells.ts';
 import type { CommittedUsage } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BilledLine } from './billing-sources.ts';
@@ -113,13 +117,17 @@ export function positionInTerm(
   return { ...position, term: { start: time.back(start), end: time.back(end) } };
 }
 
-/** The end; if the period closes with it in a pause, the start of that: what is not resumed adds nothing (12.8). */
+/**
+ * The end; if the period closes with it in a pause, the start of that: what is not resumed adds nothing (12.8). On a
+ * calendar, only a pause from the start of the period on adds nothing (12.4).
+ */
 function servedUntil(
   { billing_cycle }: SubscriptionRow,
-  { pauses, closes_at }: TermTime,
+  { pauses, closes_at, period }: Pick<TermTime, 'pauses' | 'closes_at'> & { period: Period },
   end: string,
 ): string {
-  if (billing_cycle === 'calendar' || closes_at !== end) return end;
+  if (closes_at !== end) return end;
+  if (billing_cycle === 'calendar' && !isPausedThroughout(period, pauses)) return end;
   return pauseAtEnd({ start: end, end }, pauses)?.start ?? end;
 }
 

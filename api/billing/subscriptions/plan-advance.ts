@@ -223,8 +223,9 @@ const ORDINARY = { billing_reason: 'SUBSCRIPTION_CYCLE' } as const;
 
 /**
  * The subscription ends at `end`, inside its running period: usage and arrears up to `end` (billing
- * 13). A trial that is cut short is not charged, and a period is not charged again if a pause began at its end. The end
- * of a period that is reached in a pause is an end like others: its invoice is the ordinary last one.
+ * 13). A trial that is cut short is not charged. The end of a period that is reached in a pause is an end like others:
+ * its invoice is the ordinary last one. If a pause began at the end of the period, the period is closed already, and
+ * what is left of terms of commitments is charged (12.8).
  */
 export function cancellation(
   subscription: SubscriptionRow,
@@ -232,18 +233,16 @@ export function cancellation(
   settings: { readonly grace_seconds: number },
 ): Advance {
   const ended = endedAt(subscription, end);
-  const period = { start: subscription.current_period_start, end };
-  const isBilled =
-    subscription.subscription_status === 'paused' &&
-    subscription.pause_at === subscription.current_period_end;
-  const isCharged =
-    subscription.subscription_status !== 'trialing' && !isBilled && period.start < end;
+  const { subscription_status, pause_at, current_period_start, current_period_end } = subscription;
+  const isClosed = subscription_status === 'paused' && pause_at === current_period_end;
+  const period = { start: isClosed ? current_period_end : current_period_start, end };
+  const isCharged = subscription_status !== 'trialing' && period.start < end;
   return {
     subscription,
     target: isCharged
       ? {
           ...closedTarget(ended, period, endProrations(subscription), settings),
-          ...(end === subscription.current_period_end ? ORDINARY : {}),
+          ...(end === current_period_end ? ORDINARY : {}),
         }
       : null,
     isIssuedAtOnce: false,

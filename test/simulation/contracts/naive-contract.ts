@@ -274,8 +274,8 @@ export class Account {
     const { at, invoiced } = cancelled;
     const earlier = drafts.filter(({ drafted }) => drafted < at);
     if (at <= this.#lines.life.start || !invoiced) return earlier;
-    // In a pause from the end of a period nothing is left to bill.
-    if (this.#lines.findPeriodAt(at - 1) === undefined) return earlier;
+    if (this.#lines.findPeriodAt(at - 1) === undefined)
+      return [...earlier, ...this.#endedTerms(cancelled)];
     // One that comes in a pause ends both. At the end of the period as it was before the pause, the period is whole.
     const isInPause = this.#sold.pauses.some(({ isLast }) => isLast);
     const isWithin = this.#paid().#lines.periodAt(at - 1).end > at;
@@ -285,6 +285,31 @@ export class Account {
     const drafted = Math.max(at, cancelled.asked);
     const reason = isWithin ? 'PRORATION' : 'SUBSCRIPTION_CYCLE';
     return [...earlier, ended.#closing(ended.#lines.periodAt(at - 1), reason, drafted, [])];
+  }
+
+  /** What is unused of terms, if the contract ends in a pause from the end of a period: the pause ends them too. */
+  #endedTerms({ at, asked, prorated }: NonNullable<Contract['cancelled']>): Draft[] {
+    const { start } = this.#sold.pauses.find(({ isLast }) => isLast)!;
+    const closed = this.#asKnownAt(start, start - 1);
+    const pauses = this.#sold.pauses.filter(({ isLast }) => !isLast);
+    const sold = { ...this.#sold, pauses, end: start, cancelled: null };
+    const ended = new Account({ ...sold, prorated: prorated ?? sold.prorated }, this.#uses);
+    const billed = closed.#usage.termsAt(closed.#lines.periodAt(start - 1));
+    const owed = ended.#usage.termsAt(ended.#lines.periodAt(start - 1));
+    const rows = owed.flatMap(({ name, trueUp }, index): Row[] => {
+      const left = billed[index]!.trueUp.isZero() ? trueUp : zero;
+      const own = { name, start, end: at };
+      const unpaid = { ...own, quantity: null, amount: left.toFixed() };
+      if (name === 'usage') return left.isZero() ? [] : [{ ...unpaid, kind: 'base' }];
+      const unused: Row = { ...own, kind: 'base', quantity: '0', amount: '0' };
+      return left.isZero() ? [unused] : [unused, { ...unpaid, kind: 'true_up' }];
+    });
+    if (rows.length === 0) return [];
+    const drafted = Math.max(at, asked);
+    const period = { ...ended.#lines.periodAt(start - 1), start, end: at };
+    return [
+      { reason: 'PRORATION', period, drafted, issued: Math.max(drafted, at + GRACE_MS), rows },
+    ];
   }
 
   /** The account without the pause in which the contract ends: what is not resumed moves nothing. */

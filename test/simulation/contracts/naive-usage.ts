@@ -73,6 +73,27 @@ export class Usage {
     return isIdle ? pooled.filter(({ amount }) => Number(amount) !== 0) : pooled;
   }
 
+  /** What is unused at the end of a period of commitments over several periods, where true-up pays it. */
+  termsAt(period: Lived): readonly { readonly name: string; readonly trueUp: Decimal }[] {
+    const { services, commitment, unit, count } = this.#lines.contract;
+    if (commitment !== null) {
+      if (!commitment.trueUp || !isLonger(commitment.duration, { unit, count })) return [];
+      const { trueUp } = this.#pooledOutcome(period, this.#pooledUsage(period));
+      return [{ name: 'usage', trueUp: this.#lines.round(trueUp) }];
+    }
+    return services.flatMap((service) => {
+      const { name, commitment: own, during } = service;
+      const isHeld =
+        own?.trueUp === true &&
+        isLonger(own.duration, service) &&
+        (during === null || (during.start <= period.end && during.end > period.end));
+      if (!isHeld) return [];
+      const parts = this.#lines.parts(service, period);
+      const unused = parts.map((part) => this.#termRows(this.#charge(service, part).term!).trueUp);
+      return [{ name, trueUp: total(unused) }];
+    });
+  }
+
   #termRows({ within, overage, trueUp }: Outcome): Outcome {
     const charge = this.#lines.round(within.plus(overage).plus(trueUp));
     const [over, up] = [this.#lines.round(overage), this.#lines.round(trueUp)];
@@ -178,7 +199,8 @@ export class Usage {
       const into = last.end - cellOf(last).start;
       return Math.min(cellOf(last.shadow).start + into, last.shadow.end);
     }
-    return last.shadow.start + (last.end - last.start) - overlap(last, last.added);
+    const into = last.end - last.start - overlap(last, last.added);
+    return Math.min(last.shadow.start + into, last.shadow.end);
   }
 
   /** Money of a service for the charge periods between two instants without pauses, before its commitment. */
@@ -228,26 +250,8 @@ export class Usage {
 
   /** One row for all usage: how it is shared by the lines is not told here. */
   #pooled(period: Lived, amount: Decimal): Row[] {
-    const commitment = this.#lines.contract.commitment!;
-    const value = new Decimal(commitment.value);
-    const { unit, count } = this.#lines.contract;
-    const outcome =
-      commitment.duration !== null && roughDays(commitment.duration) > roughDays(unit, count)
-        ? this.#inTerm(
-            { ...commitment, value, duration: commitment.duration },
-            cut(period.shadow, { ...period.shadow, end: this.#shadowEnd() })!,
-            amount,
-            (start) =>
-              total(
-                this.#lines.periods
-                  .filter(
-                    ({ shadow }) => shadow.start >= start && shadow.start < period.shadow.start,
-                  )
-                  .map((one) => this.#pooledUsage(one)),
-              ),
-          )
-        : committed(amount, value.times(this.#stub(period)), zero, commitment, commitment.trueUp);
-    const charge = outcome.within.plus(outcome.overage).plus(outcome.trueUp);
+    const { within, overage, trueUp } = this.#pooledOutcome(period, amount);
+    const charge = within.plus(overage).plus(trueUp);
     return [
       {
         name: 'usage',
@@ -256,6 +260,25 @@ export class Usage {
         amount: this.#lines.round(charge).toFixed(),
       },
     ];
+  }
+
+  #pooledOutcome(period: Lived, amount: Decimal): Outcome {
+    const commitment = this.#lines.contract.commitment!;
+    const value = new Decimal(commitment.value);
+    const { unit, count } = this.#lines.contract;
+    return isLonger(commitment.duration, { unit, count })
+      ? this.#inTerm(
+          { ...commitment, value, duration: commitment.duration },
+          cut(period.shadow, { ...period.shadow, end: this.#shadowEnd() })!,
+          amount,
+          (start) =>
+            total(
+              this.#lines.periods
+                .filter(({ shadow }) => shadow.start >= start && shadow.start < period.shadow.start)
+                .map((one) => this.#pooledUsage(one)),
+            ),
+        )
+      : committed(amount, value.times(this.#stub(period)), zero, commitment, commitment.trueUp);
   }
 
   /** The share of its commitment that a period has: that of the time in which it is active. */
@@ -275,3 +298,6 @@ export class Usage {
     );
   }
 }
+
+const isLonger = (duration: Unit | null, { unit, count }: Cadence): duration is Unit =>
+  duration !== null && roughDays(duration) > roughDays(unit, count);

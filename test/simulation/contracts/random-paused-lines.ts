@@ -54,7 +54,9 @@ function withLongTerms(plain: Contract, contract: Contract): Contract {
 function withEndOfPauses(random: Random, contract: Contract): Contract {
   const { pauses } = contract;
   const last = pauses.at(-1);
-  if (last !== undefined && last.start > lastOf(contract) && random.chance(0.3))
+  // A pause that begins with the end of a period is rare, and what its end bills is a rule of its own (billing 12.8).
+  const share = last?.mode === 'period_end' ? 0.8 : 0.3;
+  if (last !== undefined && last.start > lastOf(contract) && random.chance(share))
     return withEndInPause(random, contract, last);
   if (last !== undefined && random.chance(0.5)) return withPlannedEnd(random, contract, last);
   const from = Math.max(lastOf(contract), ...pauses.map(({ end }) => end + GRACE_MS));
@@ -128,7 +130,9 @@ function withEndInPause(random: Random, contract: Contract, pause: Pause): Contr
     (period) => period.start <= pause.start && pause.start <= period.end,
   )!;
   const isCalendar = contract.cycle === 'calendar' && pause.start < end;
-  const until = isCalendar ? Math.min(pause.end, end) : pause.end;
+  // The account tells of its periods only, and the pause moves them.
+  const unmoved = new Account({ ...contract, pauses: contract.pauses.slice(0, -1) }, []).periods;
+  const until = Math.min(pause.end, isCalendar ? end : unmoved.at(-1)!.end);
   if (until - pause.start < 10) return contract;
   const at = within(random, pause.start, until);
   return {
