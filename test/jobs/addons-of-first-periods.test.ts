@@ -1,15 +1,7 @@
-import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { billingWorldFrom } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-01-01'));
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom(day('2026-01-01'));
 
 /** A subscription from 1 January of a fee of 30, with an addon that ends with the period in which it starts. */
 async function subscribed(more: object) {

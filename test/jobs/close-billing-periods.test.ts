@@ -1,17 +1,8 @@
-import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { billingWorldFrom } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set('2026-03-10T00:00:00.000Z');
-  // Each test is about its own subscriptions.
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom('2026-03-10T00:00:00.000Z');
 
 /** A plan of 100 in advance, 10 in arrears and calls at 0.5. */
 async function subscribed(more: object = {}) {

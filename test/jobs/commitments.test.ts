@@ -1,16 +1,8 @@
-import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { billingWorldFrom } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set('2026-01-10T00:00:00.000Z');
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom('2026-01-10T00:00:00.000Z');
 
 /** A plan of usage at 1 on two meters and 20 in arrears. */
 async function sold(aggregation: object = { type: 'SUM', field: 'v' }, price: object = {}) {

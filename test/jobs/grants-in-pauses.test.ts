@@ -1,16 +1,8 @@
-import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { billingWorldFrom } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
 
 /** Credits of grants around pauses (money 5.4, billing 12.3, 12.4). */
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-01-01'));
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom(day('2026-01-01'));
 
 /** From 1 January, 31.00 a month in advance with 100 credits a month, or with another grant. */
 async function subscribed(grant: object = {}, more: object = {}) {

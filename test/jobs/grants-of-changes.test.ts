@@ -1,19 +1,11 @@
 import { applyCreditGrants } from '../../jobs/apply-credit-grants.ts';
 import { runJob } from '../../jobs/run-job.ts';
 import { createLogger } from '../../platform/log.ts';
-import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { billingWorldFrom } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
 
 /** Credits of addons and of plans that a subscription changes to (money 5.2.5, 5.2.6, 5.6.1). */
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-04-01'));
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom(day('2026-04-01'));
 
 const granted = (scope: 'PLAN' | 'ADDON', id: string, credits: string, more: object = {}) =>
   world.api.postOk('/v1/creditgrants', {

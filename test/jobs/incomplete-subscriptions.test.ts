@@ -1,15 +1,9 @@
-import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { billingWorldFrom } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
 import { eventsOf, invoiceDue, payOffline } from '../support/payments.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
+const world = billingWorldFrom('2026-11-01T00:00:00.000Z');
 beforeEach(async () => {
-  world.api.clock.set('2026-11-01T00:00:00.000Z');
-  await world.api.pool`update subscriptions set due_at = null`;
   await world.api.pool`delete from settings where key = 'subscription_config'`;
 });
 

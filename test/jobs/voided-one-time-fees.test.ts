@@ -1,15 +1,7 @@
-import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { billingWorldFrom } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-04-01'));
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom(day('2026-04-01'));
 
 /** A fee of 30.00 a month and one of 7.00 that is due once; an addon whose fee of 5.00 is due once. */
 async function subscribed() {

@@ -40,9 +40,27 @@ export interface BillingWorld {
 
 let tick = Date.parse('2000-01-01T00:00:00Z');
 
-export async function startBillingWorld(): Promise<BillingWorld> {
+/**
+ * One world for the tests of a file, there from the first test on. Each test begins at `start`. What earlier tests left
+ * is never due again, so jobs find the subscriptions and drafts of the test only.
+ */
+export function billingWorldFrom(start: string): BillingWorld {
+  const world = { heads: {} } as BillingWorld;
+  beforeAll(() => startBillingWorld(world));
+  afterAll(() => world.stop());
+  beforeEach(async () => {
+    world.api.clock.set(start);
+    await world.api.pool`update subscriptions set due_at = null`;
+    await world.api.pool`update invoices set finalize_after = null`;
+  });
+  return world;
+}
+
+/** Starts a world. `world` becomes it: an object that tests hold already. */
+export async function startBillingWorld(
+  world: Pick<BillingWorld, 'heads'> = { heads: {} },
+): Promise<BillingWorld> {
   const oracle = createUsageOracle();
-  const world = { heads: {} as WatermarkVector };
   const readLogHeads = async () => world.heads;
   const api = await startTestApi({ usageReader: oracle.reader, readLogHeads });
   oracle.attach(api.pool);

@@ -1,16 +1,7 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-04-01'));
-  await world.api.pool`update subscriptions set due_at = null`;
-  await world.api.pool`update invoices set finalize_after = null`;
-});
+const world = billingWorldFrom(day('2026-04-01'));
 
 const TRIAL = { trial_period_days: 30 };
 

@@ -1,19 +1,12 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { Decimal } from '../../../domain/money.ts';
 import { day } from '../../support/day.ts';
 import { createRandom } from '../../support/random.ts';
 import { readPdf } from '../../support/read-pdf.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
+const world = billingWorldFrom('2026-04-01T00:00:00.000Z');
 beforeEach(async () => {
-  world.api.clock.set('2026-04-01T00:00:00.000Z');
-  await world.api.pool`update subscriptions set due_at = null`;
-  await world.api.pool`update invoices set finalize_after = null`;
   await configure('0.1');
 });
 

@@ -1,14 +1,7 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
+const world = billingWorldFrom('2026-03-10T00:00:00.000Z');
 beforeEach(async () => {
-  world.api.clock.set('2026-03-10T00:00:00.000Z');
-  await world.api.pool`update subscriptions set due_at = null`;
-  await world.api.pool`update invoices set finalize_after = null`;
   await world.api
     .pool`update tax_associations set status = 'archived' where entity_type = 'tenant'`;
 });

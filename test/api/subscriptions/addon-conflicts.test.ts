@@ -1,17 +1,9 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 /** Addons whose entitlements conflict with those of a subscription (money 6.11, 7.2). */
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-01-01'));
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom(day('2026-01-01'));
 
 let count = 0;
 

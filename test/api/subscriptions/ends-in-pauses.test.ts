@@ -1,17 +1,9 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 /** What the time of a pause is worth in which a subscription ends: nothing (billing 12.8). */
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-01-01'));
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom(day('2026-01-01'));
 
 let count = 0;
 
@@ -103,3 +95,98 @@ test.each([
     expect(await final(subscription)).toEqual(['Calls 70 70', 'Term 0 0', 'Term True Up 1 34.44']);
   },
 );
+
+/** From 1 January, with prorations, in a pause from the end of January: 310.00 promised for a quarter. */
+async function pausedFromTheEnd(terms: (priceId: string) => object) {
+  const { api, catalog } = world;
+  const plan = await catalog.plan();
+  const promised = await catalog.usage(plan, await catalog.meter(), {
+    ...{ display_name: 'Term', amount: '1' },
+  });
+  await completeBackfills(api.pool);
+  const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+    ...{ start_date: day('2026-01-01'), proration_behavior: 'create_prorations' },
+    ...terms(promised.id),
+  });
+  const post = (path: string, body: object) =>
+    api.postOk(`/v1/subscriptions/${subscription.id}/${path}`, body);
+  await post('pause', { pause_mode: 'period_end' });
+  return { subscription, post };
+}
+
+const QUARTER = { commitment_duration: 'QUARTERLY', enable_true_up: true, overage_factor: '1' };
+const ofLine = (terms: object) => (priceId: string) => ({
+  line_item_commitments: {
+    [priceId]: { ...QUARTER, commitment_type: 'amount', commitment_amount: '310', ...terms },
+  },
+});
+
+const onCalendar = (terms: ReturnType<typeof ofLine>) => (priceId: string) => ({
+  ...terms(priceId),
+  billing_cycle: 'calendar',
+});
+
+/** The rows of all invoices that are not zero, the newest invoice first. */
+async function billed({ id }: { id: string }): Promise<string[]> {
+  const { body } = await world.api.post('/v1/invoices/search', { subscription_id: id });
+  return body.items
+    .flatMap(({ line_items }: any) => line_items)
+    .filter(({ amount }: any) => amount !== '0')
+    .map((row: any) => `${row.display_name} ${row.amount}`);
+}
+
+describe('a pause from the end of a period, in which the subscription ends', () => {
+  test.each([
+    ['a line', 'at once', ofLine({}), null],
+    ['a line', 'at a date', ofLine({}), 'scheduled_date'],
+    ['a line, on a calendar', 'at once', onCalendar(ofLine({})), null],
+    ['the subscription', 'at once', () => ({ ...QUARTER, commitment_amount: '310' }), null],
+  ])('the term of %s is for the 31 days before it: cancelled %s', async (_, __, terms, planned) => {
+    const { subscription, post } = await pausedFromTheEnd(terms);
+    const end = day('2026-02-10');
+    world.api.clock.set(day('2026-02-02'));
+    await world.close();
+    if (planned !== null) await post('cancel', { cancellation_type: planned, cancel_at: end });
+    world.api.clock.set(end);
+    if (planned === null) await post('cancel', { cancellation_type: 'immediate' });
+    await world.close();
+    world.api.clock.set(day('2026-02-20'));
+    await world.finalize();
+    // 31 of 90 days of 310.00.
+    expect(await billed(subscription)).toEqual([expect.stringMatching(/True Up 106\.78$/)]);
+  });
+
+  test.each([
+    ['a commitment of a period', ofLine({ commitment_duration: 'MONTHLY' }), ['Term 310']],
+    [
+      'a commitment of the subscription for a period',
+      () => ({ ...QUARTER, commitment_duration: 'MONTHLY', commitment_amount: '310' }),
+      [expect.stringMatching(/True Up 310$/)],
+    ],
+    ['a term without true-up', ofLine({ enable_true_up: false }), []],
+  ])('nothing more is billed of %s', async (_, terms, all) => {
+    const { subscription, post } = await pausedFromTheEnd(terms);
+    world.api.clock.set(day('2026-02-10'));
+    await world.close();
+    await post('cancel', { cancellation_type: 'immediate' });
+    await world.close();
+    world.api.clock.set(day('2026-02-20'));
+    await world.finalize();
+    expect(await billed(subscription)).toEqual(all);
+  });
+
+  test('a term that ended with the period is billed once, and the next one not at all', async () => {
+    const { subscription, post } = await pausedFromTheEnd((priceId) => ({
+      ...ofLine({})(priceId),
+      proration_behavior: 'none',
+      start_date: day('2025-11-01'),
+    }));
+    world.api.clock.set(day('2026-02-10'));
+    await world.close();
+    await post('cancel', { cancellation_type: 'immediate' });
+    await world.close();
+    world.api.clock.set(day('2026-02-20'));
+    await world.finalize();
+    expect(await billed(subscription)).toEqual(['Term True Up 310']);
+  });
+});

@@ -1,16 +1,8 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 
 /** A trial that begins later is a trial from the creation on, and nothing is billed before its end (billing 10.4). */
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-04-01'));
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom(day('2026-04-01'));
 
 async function planned() {
   const { catalog } = world;

@@ -1,17 +1,8 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 /** Who gets what a change of a grouped subscription credits: the customer who was billed for it (billing 5.3, 16). */
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set('2026-04-01T00:00:00.000Z');
-  await world.api.pool`update subscriptions set due_at = null`;
-  await world.api.pool`update invoices set finalize_after = null`;
-});
+const world = billingWorldFrom('2026-04-01T00:00:00.000Z');
 
 const day = (text: string) => `2026-${text}T00:00:00.000Z`;
 const money = async ({ id }: { id: string }) => {

@@ -1,19 +1,10 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 import { eventsOf } from '../../support/payments.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 /** Subscriptions under a parent: inherited, delegated and grouped (billing 16). */
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set('2026-01-01T00:00:00.000Z');
-  await world.api.pool`update subscriptions set due_at = null`;
-  await world.api.pool`update invoices set finalize_after = null`;
-});
+const world = billingWorldFrom('2026-01-01T00:00:00.000Z');
 
 const START = { start_date: day('2026-01-01') };
 const SLAB = {

@@ -1,17 +1,8 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set('2026-03-21T00:00:00.000Z');
-  await world.api.pool`update subscriptions set due_at = null`;
-  await world.api.pool`update invoices set finalize_after = null`;
-});
+const world = billingWorldFrom('2026-03-21T00:00:00.000Z');
 
 const MONTHLY = { billing_period: 'MONTHLY', billing_period_count: 1, price_unit_type: 'FIAT' };
 

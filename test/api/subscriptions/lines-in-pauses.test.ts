@@ -1,15 +1,7 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom, type BillingWorld } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-01-01'));
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom(day('2026-01-01'));
 
 type Line = (body: object) => ReturnType<BillingWorld['api']['post']>;
 

@@ -1,16 +1,8 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set('2026-01-01T00:00:00.000Z');
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom('2026-01-01T00:00:00.000Z');
 
 const span = (row: any) => `${row.period_start.slice(5, 10)}..${row.period_end.slice(5, 10)}`;
 const post = ({ id }: { id: string }, path: string, body: object = {}) =>

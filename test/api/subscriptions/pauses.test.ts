@@ -1,17 +1,9 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 import { eventsOf } from '../../support/payments.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set('2026-01-01T00:00:00.000Z');
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom('2026-01-01T00:00:00.000Z');
 
 const rows = (invoice: any) =>
   invoice.line_items.map(

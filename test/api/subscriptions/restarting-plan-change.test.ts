@@ -1,19 +1,14 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 /** Plan changes that restart the billing periods at their effective time (billing 14.2). */
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-04-01'));
-  await world.api.pool`update subscriptions set due_at = null`;
-  await world.api.pool`update invoices set finalize_after = null`;
-});
+const world = billingWorldFrom(instant('2026-04-01'));
 
-const day = (text: string) => (text.length === 10 ? `${text}T00:00:00.000Z` : text);
+/** A day is its midnight. */
+function instant(text: string): string {
+  return text.length === 10 ? `${text}T00:00:00.000Z` : text;
+}
+
 let counter = 0;
 
 /** From 50.00, 30.00 in arrears and 1.00 a call to 100.00, 60.00 in arrears and 0.50 a call; from 1 April. */
@@ -37,9 +32,10 @@ async function plans(more: object = {}) {
 async function subscribed(more: object = {}, priced: object = {}) {
   const { from, to, meter } = await plans(priced);
   const customer = await world.catalog.customer();
-  const start = { start_date: day('2026-04-01'), ...more };
+  const start = { start_date: instant('2026-04-01'), ...more };
   const subscription = await world.catalog.subscribe(customer, from, start);
-  const use = (time: string, value: string) => world.usage.use(meter, customer, day(time), value);
+  const use = (time: string, value: string) =>
+    world.usage.use(meter, customer, instant(time), value);
   return { from, to, meter, customer, subscription, use };
 }
 type Subscribed = Awaited<ReturnType<typeof subscribed>>;
@@ -66,7 +62,7 @@ const rows = (invoice: any) =>
     (row: any) =>
       `${row.display_name} ${row.quantity} ${row.amount} ${row.period_start.slice(5, 10)}..${row.period_end.slice(5, 10)}`,
   );
-const at = (time: string) => world.api.clock.set(day(time));
+const at = (time: string) => world.api.clock.set(instant(time));
 /** Runs the billing run at a time, as late as that is. */
 async function billed(time: string) {
   at(time);
@@ -91,7 +87,7 @@ describe('now', () => {
       expect(money(shown.changed_resources.invoices)).toEqual([advances, ended]);
       expect(await read(of.subscription)).toMatchObject({
         plan_id: of.from.id,
-        billing_anchor: day('2026-04-01'),
+        billing_anchor: instant('2026-04-01'),
       });
       expect(await invoicesOf(of.subscription)).toHaveLength(1);
 
@@ -102,22 +98,22 @@ describe('now', () => {
       expect(await read(of.subscription)).toMatchObject({
         id: of.subscription.id,
         plan_id: of.to.id,
-        billing_anchor: day('2026-04-11'),
-        current_period_start: day('2026-04-11'),
-        current_period_end: day('2026-05-11'),
+        billing_anchor: instant('2026-04-11'),
+        current_period_start: instant('2026-04-11'),
+        current_period_end: instant('2026-05-11'),
       });
       const [, change, draft] = await invoicesOf(of.subscription);
       expect(change).toMatchObject({
         billing_reason: 'SUBSCRIPTION_UPDATE',
         invoice_status: 'FINALIZED',
-        period_start: day('2026-04-11'),
-        period_end: day('2026-05-11'),
+        period_start: instant('2026-04-11'),
+        period_end: instant('2026-05-11'),
       });
       expect(draft).toMatchObject({
         billing_reason: 'PRORATION',
         invoice_status: 'DRAFT',
-        period_start: day('2026-04-01'),
-        period_end: day('2026-04-11'),
+        period_start: instant('2026-04-01'),
+        period_end: instant('2026-04-11'),
       });
       await billed('2026-05-11');
       const [, , , cycle] = await invoicesOf(of.subscription);
@@ -139,7 +135,7 @@ describe('now', () => {
     at('2026-04-20');
     const [, , draft] = await invoicesOf(of.subscription);
     await world.api.postOk(`/v1/invoices/${draft.id}/recompute`, {}).catch(() => null);
-    await world.api.pool`update invoices set finalize_after = ${day('2026-04-12')}
+    await world.api.pool`update invoices set finalize_after = ${instant('2026-04-12')}
                           where id = ${draft.id}`;
     await world.finalize();
     const [, , final] = await invoicesOf(of.subscription);
@@ -168,7 +164,9 @@ describe('now', () => {
     });
     const { body: wallets } = await world.api.get(`/v1/customers/${of.customer.id}/wallets`);
     expect(wallets).toMatchObject([{ balance: '46.67' }]);
-    expect(await read(of.subscription)).toMatchObject({ current_period_end: day('2026-05-03') });
+    expect(await read(of.subscription)).toMatchObject({
+      current_period_end: instant('2026-05-03'),
+    });
   });
 
   test('an addon in advance is credited and charged again; a fee with the same terms too', async () => {
@@ -181,7 +179,7 @@ describe('now', () => {
     await world.api.postOk('/v1/subscriptions/addon', {
       subscription_id: of.subscription.id,
       addon_id: addon.id,
-      start_date: day('2026-04-01'),
+      start_date: instant('2026-04-01'),
     });
     at('2026-04-16');
     const { body: done } = await restart(of, 'execute');
@@ -208,7 +206,7 @@ describe('now', () => {
     const { id } = of.subscription;
     for (const more of [{ cadence: 'onetime' }, {}])
       await world.api.postOk('/v1/subscriptions/addon', {
-        ...{ subscription_id: id, addon_id: addon.id, start_date: day('2026-04-01'), ...more },
+        ...{ subscription_id: id, addon_id: addon.id, start_date: instant('2026-04-01'), ...more },
       });
     const associations = async () =>
       (await world.api.get(`/v1/subscriptions/${id}/addons/associations`)).body.items;
@@ -312,7 +310,7 @@ describe('now', () => {
       `/v1/subscriptions/${of.subscription.id}/grants/upcoming`,
     );
     expect([grants.items?.[0]?.period_start ?? grants.items?.[0]?.scheduled_for]).toEqual([
-      day('2026-05-11'),
+      instant('2026-05-11'),
     ]);
     await billed('2026-05-11');
     expect(rows((await invoicesOf(of.subscription)).at(-1))).toContainEqual(
@@ -350,7 +348,7 @@ describe('now', () => {
       limit: 500,
     });
     const nameOf = new Map(items.items.map((line: any) => [line.id, line.display_name]));
-    const until = day('2027-05-01');
+    const until = instant('2027-05-01');
     for (const name of ['Base', 'Support', 'Calls']) {
       const own = sold.filter(
         (row: any) => (row.display_name ?? nameOf.get(row.line_item_id)) === name,
@@ -359,14 +357,14 @@ describe('now', () => {
         const length = Date.parse(row.period_end) - Date.parse(row.period_start);
         return row.kind === 'credit' ? -length : length;
       });
-      const end = name === 'Base' ? day('2027-06-01') : until;
+      const end = name === 'Base' ? instant('2027-06-01') : until;
       expect([name, ms.reduce((sum, one) => sum + one, 0)]).toEqual([
         name,
-        Date.parse(end) - Date.parse(day('2026-04-01')),
+        Date.parse(end) - Date.parse(instant('2026-04-01')),
       ]);
     }
     expect(await read(of.subscription)).toMatchObject({
-      billing_anchor: day('2027-03-01'),
+      billing_anchor: instant('2027-03-01'),
       current_period_start: until,
     });
   });
@@ -379,7 +377,9 @@ describe('now', () => {
     await world.api.postOk(`/v1/subscriptions/${of.subscription.id}/pause`, {});
     at('2026-04-26');
     await world.api.postOk(`/v1/subscriptions/${of.subscription.id}/resume`, {});
-    expect(await read(of.subscription)).toMatchObject({ current_period_end: day('2026-05-16') });
+    expect(await read(of.subscription)).toMatchObject({
+      current_period_end: instant('2026-05-16'),
+    });
     await billed('2026-05-16');
     expect(rows((await invoicesOf(of.subscription)).at(-1))).toEqual([
       'Base 1 100 05-16..06-16',
@@ -393,20 +393,24 @@ describe('at the end of the period', () => {
   const later = { change_at: 'end_of_period', proration_behavior: 'none' };
 
   test('the job moves the anchor to the boundary: a month that was cut short is not one any more', async () => {
-    world.api.clock.set(day('2026-01-31'));
-    const of = await subscribed({ start_date: day('2026-01-31') });
+    world.api.clock.set(instant('2026-01-31'));
+    const of = await subscribed({ start_date: instant('2026-01-31') });
     await of.use('2026-02-05', '6');
     const { body: shown } = await restart(of, 'preview', later);
     const { status, body } = await restart(of, 'execute', later);
-    expect([status, body.is_scheduled, body.scheduled_at]).toEqual([200, true, day('2026-02-28')]);
+    expect([status, body.is_scheduled, body.scheduled_at]).toEqual([
+      200,
+      true,
+      instant('2026-02-28'),
+    ]);
     expect(shown.scheduled_at).toBe(body.scheduled_at);
-    expect(await read(of.subscription)).toMatchObject({ billing_anchor: day('2026-01-31') });
+    expect(await read(of.subscription)).toMatchObject({ billing_anchor: instant('2026-01-31') });
     await billed('2026-03-29');
     expect(await read(of.subscription)).toMatchObject({
       plan_id: of.to.id,
-      billing_anchor: day('2026-02-28'),
-      current_period_start: day('2026-03-28'),
-      current_period_end: day('2026-04-28'),
+      billing_anchor: instant('2026-02-28'),
+      current_period_start: instant('2026-03-28'),
+      current_period_end: instant('2026-04-28'),
     });
     const [, first, second] = await invoicesOf(of.subscription);
     expect([rows(first), rows(second)]).toEqual([
@@ -417,11 +421,11 @@ describe('at the end of the period', () => {
 
   test('with a test clock', async () => {
     const { from, to } = await plans();
-    const clock = await world.api.postOk('/v1/test-clocks', { now: day('2026-01-31') });
+    const clock = await world.api.postOk('/v1/test-clocks', { now: instant('2026-01-31') });
     const customer = await world.catalog.customer({ test_clock_id: clock.id });
     const subscription = await world.catalog.subscribe(customer, from, {});
     await restart({ subscription, to }, 'execute', later);
-    await world.advance(clock, day('2026-03-28'));
+    await world.advance(clock, instant('2026-03-28'));
     const [, first] = await invoicesOf(subscription);
     expect(rows(first)[0]).toBe('Base 1 100 02-28..03-28');
     const { body } = await restart({ subscription, to: from }, 'execute', {
@@ -429,10 +433,10 @@ describe('at the end of the period', () => {
     });
     // The clock stands on the boundary, where the period begins anyway.
     expect(body.details?.[0]?.path).toBe('billing_period_behaviour');
-    await world.advance(clock, day('2026-04-12T06:00:00.000Z'));
+    await world.advance(clock, '2026-04-12T06:00:00.000Z');
     const { status } = await restart({ subscription, to: from }, 'execute');
     expect(status).toBe(200);
-    await world.advance(clock, day('2026-05-13'));
+    await world.advance(clock, instant('2026-05-13'));
     expect(await read(subscription)).toMatchObject({
       billing_anchor: '2026-04-12T06:00:00.000Z',
       current_period_start: '2026-05-12T06:00:00.000Z',
@@ -457,17 +461,17 @@ test('in the earlier form: the same change, with the periods before and after it
     proration_details: { charge_amount: '100', credit_amount: '33.33', net_amount: '66.67' },
     next_invoice_preview: { total: '66.67' },
     new_billing_cycle: {
-      billing_anchor: day('2026-04-11'),
-      period_start: day('2026-04-11'),
-      period_end: day('2026-05-11'),
+      billing_anchor: instant('2026-04-11'),
+      period_start: instant('2026-04-11'),
+      period_end: instant('2026-05-11'),
     },
   });
   const done = await world.api.postOk(`/v1${path}/execute`, body);
   expect(done).toMatchObject({
     invoice: { total: '66.67' },
     proration_applied: shown.proration_details,
-    old_subscription: { plan_id: of.from.id, current_period_end: day('2026-05-01') },
-    new_subscription: { plan_id: of.to.id, current_period_end: day('2026-05-11') },
+    old_subscription: { plan_id: of.from.id, current_period_end: instant('2026-05-01') },
+    new_subscription: { plan_id: of.to.id, current_period_end: instant('2026-05-11') },
   });
 });
 
@@ -478,7 +482,7 @@ describe('refused, by name', () => {
     ['where the period begins', {}, {}, '2026-04-01', 'billing_period_behaviour'],
     [
       'before the start',
-      { start_date: day('2026-04-20') },
+      { start_date: instant('2026-04-20') },
       {},
       '2026-04-11',
       'billing_period_behaviour',

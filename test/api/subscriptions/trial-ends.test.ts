@@ -1,15 +1,7 @@
-import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { billingWorldFrom } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 
-let world: BillingWorld;
-beforeAll(async () => {
-  world = await startBillingWorld();
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  world.api.clock.set(day('2026-04-13'));
-  await world.api.pool`update subscriptions set due_at = null`;
-});
+const world = billingWorldFrom(day('2026-04-13'));
 
 describe('coupons when the end of a trial moves (billing 7.2)', () => {
   test.each([
