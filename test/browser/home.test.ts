@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/requires.ts';
+import { mouse } from './hands.ts';
 import { settled } from './inspect.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
@@ -27,6 +28,8 @@ interface Shown {
   readonly note: string;
   readonly address: string;
 }
+
+const hands = mouse;
 
 describeInBrowser('home', (executable) => {
   let shown: BrowserWorld;
@@ -63,6 +66,19 @@ describeInBrowser('home', (executable) => {
     expect(listed).toEqual(counted);
     // Every list has something to be compared by.
     expect(counted.filter(([, count]) => count === 0)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the line of today ends with the last whole hour', async () => {
+    const { page, problems } = await shown.signedIn();
+    const chart = page.getByRole('figure', { name: 'Events by hour, today and yesterday' });
+    await chart.getByText('Today until 12:00').first().waitFor();
+    await hands.press(chart.getByText('Show as a table'));
+    // The clock of the page is at 12 o'clock: of that hour nothing is known yet.
+    const row = (time: string) => chart.getByRole('row').filter({ hasText: time });
+    await row('11:00').getByRole('cell', { name: '4', exact: true }).waitFor();
+    await row('12:00').getByRole('cell', { name: '–', exact: true }).waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -68,6 +68,19 @@ describeInBrowser('hosted pages', (executable) => {
     await page.context().close();
   });
 
+  test('checkout: a lost answer offers no second payment', async () => {
+    const session = await checkout();
+    const { page, problems } = await visit(here(session.payment_action.url));
+    await page.getByRole('button', { name: 'Pay, but lose the answer' }).press('Enter');
+    await page.getByText('The answer of the gateway was lost.').waitFor();
+    expect(await page.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
+    // A gateway is asked again after some seconds.
+    shown.world.api.clock.advance(10_000);
+    await page.getByRole('heading', { name: 'Paid' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('checkout: cancelled, expired, and an invalid link; hostile names run nothing and overflow nothing', async () => {
     const { api } = shown.world;
     const found: string[] = [];

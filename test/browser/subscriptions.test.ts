@@ -58,6 +58,25 @@ describeInBrowser('new subscriptions', (executable) => {
     await page.context().close();
   });
 
+  test('a customer of a test clock begins on the day of the clock, others on the day where they are', async () => {
+    const { api } = shown.world;
+    const clock = await api.postOk('/v1/test-clocks', { name: 'May', now: '2026-05-01T02:00:00Z' });
+    const past = await catalogOf(api).customer({
+      ...{ name: 'Past Inc', timezone: 'America/New_York', test_clock_id: clock.id },
+    });
+    const { page, problems } = await shown.signedIn();
+    const home = page.url().replace(/\/$/, '');
+    const day = page.getByLabel('Start date');
+    const holds = (value: string) => page.locator(`input[type="date"][value="${value}"]`).waitFor();
+    await page.goto(home + base.replace(customer.id, past.id));
+    await holds('2026-04-30');
+    await hands.write(day, '2026-04-29');
+    await page.goto(home + base);
+    await holds('2026-11-21');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('a pause begins at midnight of the customer, and is cancelled before it begins', async () => {
     const { api } = shown.world;
     const subscription = await catalogOf(api).subscribe(customer, {

@@ -21,18 +21,28 @@ export function TestGateway({
 }) {
   const [busy, setBusy] = useState<PageOutcome | null>(null);
   const [failure, setFailure] = useState<Error | null>(null);
+  const [isLost, setLost] = useState(false);
   const choose = async (outcome: PageOutcome): Promise<void> => {
     setBusy(outcome);
     setFailure(null);
     try {
       const body = { ...link, outcome };
       onChange(await answerOf(linkedApi.POST('/checkout/pages/outcome', { body })));
+      setLost(outcome === 'timeout');
     } catch (error) {
       setFailure(error as Error);
     } finally {
       setBusy(null);
     }
   };
+  // Until the next poll finds the money, the state is that of a payment that was not tried.
+  if (isLost && checkout.decline === null)
+    return (
+      <p role="status">
+        The answer of the gateway was lost. This page asks for the outcome; do not pay a second
+        time.
+      </p>
+    );
   const button = (outcome: PageOutcome, text: string, isMain = false) => (
     <Button
       tone={isMain ? 'primary' : 'plain'}

@@ -144,17 +144,21 @@ function ByHour({
     [days.start],
   );
   const series = useMemo(() => {
-    const thisHour = Math.floor((Date.now() - Date.parse(days.start)) / HOUR_MS);
+    // The running hour has a part of its events only, which would look like a fall.
+    const ended = Math.floor((Date.now() - Date.parse(days.start)) / HOUR_MS);
     return [
-      { name: 'Today', values: byHour(today, days.start, thisHour) },
+      {
+        name: `Today until ${String(ended).padStart(2, '0')}:00`,
+        values: byHour(today, days.start, ended),
+      },
       { name: 'Yesterday', values: byHour(yesterday, days.startOfYesterday, HOURS) },
     ];
   }, [days.start, days.startOfYesterday, today, yesterday]);
   return <TimeChart label="Events by hour, today and yesterday" times={times} series={series} />;
 }
 
-/** Events of each hour of a day; null after the last hour that has begun. */
-function byHour({ points }: Counts, start: string, lastHour: number): (string | null)[] {
+/** Events of each of the first `ended` hours of a day; null for the others. */
+function byHour({ points }: Counts, start: string, ended: number): (string | null)[] {
   const counts = new Map(
     (points ?? []).map(({ timestamp, event_count }) => [
       (Date.parse(timestamp) - Date.parse(start)) / HOUR_MS,
@@ -162,6 +166,6 @@ function byHour({ points }: Counts, start: string, lastHour: number): (string | 
     ]),
   );
   return Array.from({ length: HOURS }, (_, hour) =>
-    hour > lastHour ? null : String(counts.get(hour) ?? 0),
+    hour >= ended ? null : String(counts.get(hour) ?? 0),
   );
 }

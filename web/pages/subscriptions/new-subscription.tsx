@@ -18,6 +18,7 @@ import { formatWord } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { PhaseFields, Phases, phasesOf } from './phase-fields.tsx';
+import { useStartDay } from './start-day.ts';
 import { BILLING_CYCLES, COLLECTION_METHODS } from '../../../schemas/words.ts';
 
 const PERIODS = ['MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'WEEKLY', 'DAILY'] as const;
@@ -39,8 +40,6 @@ const Body = z.object({
 });
 
 type Body = z.output<typeof Body>;
-
-const today = (): string => new Date().toISOString().slice(0, 10);
 
 const discard = (id: string) =>
   answerOf(api.POST('/subscriptions/{id}/discard', { params: { path: { id } } }));
@@ -80,7 +79,7 @@ export function View() {
         billing_period: 'MONTHLY',
         billing_cycle: 'anniversary',
         collection_method: 'send_invoice',
-        start_day: today(),
+        start_day: '',
         trial_days: '',
         coupon_id: '',
         phases: [],
@@ -137,6 +136,7 @@ function Terms({
   const chosenCustomer = useWatch({ control: form.control, name: 'customer_id' });
   const queries = useQueryClient();
   const customer = useQuery({ ...customerQuery(chosenCustomer), enabled: chosenCustomer !== '' });
+  useStartDay(form, customer.data);
   const { control } = form;
   return (
     <Loaded query={plans} what="plans">
