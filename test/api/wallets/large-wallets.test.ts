@@ -5,9 +5,12 @@ import { runAtNow } from '../../support/job-run.ts';
 import { countSteps } from '../../support/steps.ts';
 
 /** Copies of a block are made below the API because thousands of top-ups take minutes. */
-const BLOCKS = 800;
-/** Some 90 of the code, as counted; one that looks at each block for each of them takes 1,700. */
-const STEPS_OF_BLOCK = 300;
+const BLOCKS = 1_600;
+/**
+ * From 90 to 320 are counted, because what else the process does meanwhile counts too. A job that looks at each block
+ * for each of them takes more than 3,200.
+ */
+const STEPS_OF_BLOCK = 1_000;
 
 let api: TestApi;
 beforeAll(async () => {
@@ -51,14 +54,14 @@ describe('a wallet of many blocks', () => {
     api.clock.advance(86_400_000);
     const steps = await countSteps(() => runAtNow(api, expireCredits, api.deps));
     expect((await api.get(`/v1/wallets/${id}`)).body).toMatchObject({ credit_balance: '0' });
-    const { items } = await api.postOk('/v1/wallets/transactions/search', {
+    const { items, pagination } = await api.postOk('/v1/wallets/transactions/search', {
       id,
       transaction_reason: 'CREDIT_EXPIRED',
       limit: 1_000,
     });
-    expect(items).toHaveLength(BLOCKS);
+    expect(pagination.total).toBe(BLOCKS);
     expect(items[0]).toMatchObject({ credit_balance_before: '1', credit_balance_after: '0' });
-    expect(new Set(items.map((row: any) => row.source_id)).size).toBe(BLOCKS);
+    expect(new Set(items.map((row: any) => row.source_id)).size).toBe(items.length);
     expect(steps).toBeLessThan(STEPS_OF_BLOCK * BLOCKS);
   });
 });
