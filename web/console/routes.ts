@@ -69,6 +69,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/subscriptions/new', load: () => import('../pages/subscriptions/new-subscription.tsx'), permission: 'subscription:write' },
   { path: '/subscriptions/$id', load: () => import('../pages/subscriptions/subscription.tsx'), permission: 'subscription:read' },
   { path: '/invoices', load: () => import('../pages/invoices/invoice-list.tsx'), permission: 'invoice:read', menu: { section: 'Billing', label: 'Invoices', icon: FileText, key: 'i' } },
+  { path: '/invoices/new', load: () => import('../pages/invoices/new-invoice.tsx'), permission: 'invoice:write' },
   { path: '/invoices/$id', load: () => import('../pages/invoices/invoice.tsx'), permission: 'invoice:read' },
   { path: '/late-usage', load: () => import('../pages/late-usage/late-usage-list.tsx'), permission: 'invoice:read' },
   { path: '/late-usage/$id', load: () => import('../pages/late-usage/late-usage-of-invoice.tsx'), permission: 'invoice:read' },

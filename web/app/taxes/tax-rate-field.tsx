@@ -7,9 +7,13 @@ import { formatDecimal } from '../../ui/text.ts';
 const RATES_SHOWN = 200;
 
 /** Chooses one of the active tax rates by its code. */
-export function TaxRateField<Fields extends FieldValues>(props: {
+export function TaxRateField<Fields extends FieldValues>({
+  isRequired = true,
+  ...props
+}: {
   readonly control: Control<Fields>;
   readonly name: FieldPath<Fields>;
+  readonly isRequired?: boolean;
 }) {
   const rates = useQuery({
     queryKey: ['tax-rates-to-choose'],
@@ -28,6 +32,14 @@ export function TaxRateField<Fields extends FieldValues>(props: {
     ({ code, name, percentage_value }) =>
       [code, `${name}: ${formatDecimal(percentage_value)} %`] as const,
   );
-  const unset = offered.length === 0 ? 'There is no tax rate yet' : 'Choose a tax rate';
-  return <SelectField {...props} label="Tax rate" isRequired choices={[['', unset], ...offered]} />;
+  const unset =
+    offered.length === 0 ? 'There is no tax rate yet' : isRequired ? 'Choose a tax rate' : 'None';
+  return (
+    <SelectField
+      {...props}
+      label="Tax rate"
+      isRequired={isRequired}
+      choices={[['', unset], ...offered]}
+    />
+  );
 }

@@ -75,6 +75,5 @@ const RATE: Column<Association> = {
 
 const ACTIONS: Column<Association> = {
   header: 'Actions',
-  align: 'end',
   cell: (row) => <AssociationActions association={row} name={nameOf(row)} />,
 };

@@ -47,6 +47,11 @@ export function View() {
               <PortalLink externalId={query.data.external_id} />
               <DeleteCustomer customer={query.data} />
             </Allowed>
+            <Allowed to="invoice:write">
+              <ButtonLink to="/invoices/new" search={{ customer_id: id } as never}>
+                New invoice
+              </ButtonLink>
+            </Allowed>
             <Allowed to="subscription:write">
               <ButtonLink
                 to="/subscriptions/new"

@@ -18,6 +18,7 @@ import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { GatewayEvents } from './gateway-events.tsx';
 import { RefundForm } from './refund-form.tsx';
+import { RetryRefund } from './retry-refund.tsx';
 
 type Invoice = ApiRecord<'Invoice'>;
 
@@ -185,10 +186,21 @@ function RefundTable({
           align: 'end',
           cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
         },
+        {
+          header: 'Actions',
+          align: 'end',
+          cell: (row) => (isRetryable(row, refunds) ? <RetryRefund refund={row} /> : '–'),
+        },
       ]}
     />
   );
 }
+
+/** A refund that failed is retried once, by another refund. */
+const isRetryable = (
+  { id, refund_status }: ApiRecord<'Refund'>,
+  refunds: readonly ApiRecord<'Refund'>[],
+): boolean => refund_status === 'FAILED' && !refunds.some(({ retry_of }) => retry_of === id);
 
 function CreditNoteTable({
   notes,

@@ -1,17 +1,13 @@
-import { Plus, Trash2 } from 'lucide-react';
-import { useFieldArray, useWatch } from 'react-hook-form';
+import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
 import { sumOf } from '../../app/billing/amounts.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { Button } from '../../ui/button.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
-import { Row } from '../../ui/page.tsx';
 import { amountOrNothing, amountText } from './amount-text.ts';
 import { replacementInWords } from './replacement.ts';
-import styles from './rows-form.module.css';
+import { RowFields } from './row-fields.tsx';
 
 const Body = z.object({
   rows: z.array(
@@ -41,7 +37,6 @@ export function RowsForm({
     amount: line.amount,
   }));
   const form = useApiForm(Body, { rows: before });
-  const { fields, append, remove } = useFieldArray({ control: form.control, name: 'rows' });
   const rows = useWatch({ control: form.control, name: 'rows' });
   return (
     <Form
@@ -64,46 +59,7 @@ export function RowsForm({
           {replacementInWords(invoice)}
         </p>
       )}
-      <ul className={styles.rows} aria-label="Line items">
-        {fields.map((field, index) => (
-          <li key={field.id}>
-            <TextField
-              control={form.control}
-              name={`rows.${index}.display_name`}
-              label={`Line item ${index + 1}`}
-              isRequired
-            />
-            <TextField
-              control={form.control}
-              name={`rows.${index}.quantity`}
-              label="Quantity"
-              kind="decimal"
-            />
-            <TextField
-              control={form.control}
-              name={`rows.${index}.amount`}
-              label={`Amount in ${invoice.currency.toUpperCase()}`}
-              kind="decimal"
-              isRequired
-            />
-            <Button
-              tone="quiet"
-              aria-label={`Remove line item ${index + 1}`}
-              icon={<Trash2 size={15} aria-hidden />}
-              onPress={() => remove(index)}
-            />
-          </li>
-        ))}
-      </ul>
-      <Row>
-        <Button
-          small
-          icon={<Plus size={14} aria-hidden />}
-          onPress={() => append({ row_id: '', display_name: '', quantity: '1', amount: '' })}
-        >
-          Add line item
-        </Button>
-      </Row>
+      <RowFields control={form.control} path="rows" currency={invoice.currency} />
       <Facts
         of={[
           ['Current subtotal', <Money amount={invoice.subtotal} currency={invoice.currency} />],
