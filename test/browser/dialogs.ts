@@ -91,6 +91,7 @@ export const DIALOGS: readonly DialogOpening[] = [
   opening('/subscriptions/$id', 'More actions', 'Pause'),
   opening('/scheduled-exports/$id', 'Delete'),
   opening('/scheduled-exports/$id', 'Run now'),
+  opening('/subscriptions/$id', 'Set spend alert'),
   opening('/tasks', 'Export'),
   opening('/tasks', 'Import events'),
   opening('/tax-rates', 'New tax rate'),

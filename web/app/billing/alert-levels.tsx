@@ -12,15 +12,16 @@ const NAMES = ['critical', 'warning', 'info'] as const;
 type Of<Value> = Readonly<Record<(typeof NAMES)[number], Value>>;
 
 interface StoredLevel {
-  readonly threshold: string;
-  readonly hysteresis: number;
+  readonly threshold: string | number;
+  /** Absent on alerts that have none. */
+  readonly hysteresis?: number;
 }
 
 /** The stored levels as texts of the fields. */
 export const levelsWritten = (stored: Of<StoredLevel | null> | null): Of<Level> => {
   const written = (level: StoredLevel | null | undefined): Level => ({
-    threshold: level?.threshold ?? '',
-    hysteresis: level == null || level.hysteresis === 0 ? '' : String(level.hysteresis),
+    threshold: String(level?.threshold ?? ''),
+    hysteresis: level?.hysteresis ? String(level.hysteresis) : '',
   });
   return {
     critical: written(stored?.critical),
@@ -52,12 +53,15 @@ export function LevelFields<Fields extends FieldValues>({
   control,
   path,
   unit,
+  hasReturn = true,
 }: {
   readonly control: Control<Fields>;
   /** Of the levels in the form and in the request. */
   readonly path: string;
   /** What the thresholds count: `credits`. */
   readonly unit: string;
+  /** False: a level is left at its threshold. */
+  readonly hasReturn?: boolean;
 }) {
   return NAMES.map((level) => (
     <FieldRow key={level}>
@@ -67,12 +71,14 @@ export function LevelFields<Fields extends FieldValues>({
         label={`${TITLES[level]} at, in ${unit}`}
         kind="decimal"
       />
-      <TextField
-        control={control}
-        name={`${path}.${level}.hysteresis` as FieldPath<Fields>}
-        label={`${TITLES[level]} ends after a return of`}
-        kind="decimal"
-      />
+      {hasReturn ? (
+        <TextField
+          control={control}
+          name={`${path}.${level}.hysteresis` as FieldPath<Fields>}
+          label={`${TITLES[level]} ends after a return of`}
+          kind="decimal"
+        />
+      ) : null}
     </FieldRow>
   ));
 }

@@ -18,6 +18,7 @@ import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { AlertForm } from './alert-form.tsx';
 
 type Feature = ApiRecord<'Feature'>;
 type Entitlement = ApiRecord<'Entitlement'>;
@@ -54,6 +55,7 @@ export function View() {
                     ['Unit', [data.unit_singular, data.unit_plural].filter(Boolean).join(', ')],
                     ['Lookup key', <code key="key">{data.lookup_key}</code>],
                     ['Status', <Status key="status" word={data.status} />],
+                    ['Alerts', data.alert_settings?.alert_enabled === true ? 'On' : 'Off'],
                     ['Created', <Time key="created" at={data.created_at} />],
                     ['Id', <Id key="id" of={data.id} />],
                   ]}
@@ -110,18 +112,22 @@ function Grants({ featureId }: { readonly featureId: string }) {
 }
 
 function Actions({ feature }: { readonly feature: Feature }) {
-  const [open, setOpen] = useState<'edit' | 'archive' | null>(null);
+  const [open, setOpen] = useState<'edit' | 'alerts' | 'archive' | null>(null);
   const navigate = useNavigate();
   const queries = useQueryClient();
   if (feature.status !== 'published') return null;
   return (
     <Allowed to="feature:write">
       <Button onPress={() => setOpen('edit')}>Edit</Button>
+      <Button onPress={() => setOpen('alerts')}>Alerts</Button>
       <Button tone="danger" onPress={() => setOpen('archive')}>
         Archive
       </Button>
       <Dialog title="Edit feature" isOpen={open === 'edit'} onClose={() => setOpen(null)}>
         <EditForm feature={feature} onDone={() => setOpen(null)} />
+      </Dialog>
+      <Dialog title="Alerts" isOpen={open === 'alerts'} onClose={() => setOpen(null)}>
+        <AlertForm feature={feature} onDone={() => setOpen(null)} />
       </Dialog>
       <ConfirmDialog
         title="Archive this feature?"

@@ -22,6 +22,7 @@ import { SubscriptionActions } from './actions.tsx';
 import { Addons } from './addons.tsx';
 import { Coupons } from './coupons.tsx';
 import { Entitlements } from './entitlements.tsx';
+import { SpendAlerts } from './spend-alerts.tsx';
 import { TermLine } from './term-line.tsx';
 
 type Subscription = ApiRecord<'Subscription'>;
@@ -150,6 +151,7 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
       <Allowed to="entitlement:read">
         <Entitlements subscription={subscription} />
       </Allowed>
+      <SpendAlerts subscription={subscription} />
       <Section title="Details">
         <Card>
           <Facts

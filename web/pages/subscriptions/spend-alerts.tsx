@@ -1,0 +1,161 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { Allowed, useMay } from '../../app/person.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { PlainTable, type Column } from '../../ui/data-table.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { Money } from '../../ui/money.tsx';
+import { Row, Section, Stack } from '../../ui/page.tsx';
+import { EmptyState, Loaded } from '../../ui/query-state.tsx';
+import { notify } from '../../ui/toasts.tsx';
+import { SpendAlertForm } from './spend-alert-form.tsx';
+
+type Subscription = ApiRecord<'Subscription'>;
+type Setting = ApiRecord<'AlertSetting'>;
+
+const SHOWN = 1000;
+
+/** Levels of spend in the running period that are told, of the subscription and of its lines. */
+export function SpendAlerts({ subscription }: { readonly subscription: Subscription }) {
+  const [open, setOpen] = useState<'new' | Setting | null>(null);
+  const mayRead = useMay('alert_settings:read');
+  const mayWrite = useMay('alert_settings:write');
+  const { id } = subscription;
+  const query = useQuery({
+    queryKey: ['subscription', id, 'spend-alerts'],
+    enabled: mayRead,
+    queryFn: async ({ signal }) => {
+      const search = (
+        body: { readonly entity_id: string } | { readonly parent_entity_id: string },
+      ) =>
+        answerOf(api.POST('/alerts/setting/search', { body: { ...body, limit: SHOWN }, signal }));
+      const found = await Promise.all([
+        search({ entity_id: id }),
+        search({ parent_entity_id: id }),
+      ]);
+      return found.flatMap(({ items }) => items);
+    },
+  });
+  if (!mayRead) return null;
+  const nameOf = (setting: Setting): string => nameIn(subscription, setting);
+  const create = (
+    <Allowed to="alert_settings:write">
+      <Button small icon={<Plus size={14} aria-hidden />} onPress={() => setOpen('new')}>
+        Set spend alert
+      </Button>
+    </Allowed>
+  );
+  return (
+    <Section title="Spend alerts">
+      <Loaded query={query} what="spend alerts">
+        {(settings) =>
+          settings.length === 0 ? (
+            <EmptyState title="No spend alert of its own" action={create}>
+              A webhook tells when the usage of a billing period costs more than a level. Without a
+              level of its own, those of the settings count.
+            </EmptyState>
+          ) : (
+            <Stack>
+              <PlainTable
+                label="List of spend alerts"
+                rows={settings}
+                columns={[
+                  { header: 'For', cell: (row) => <bdi>{nameOf(row)}</bdi> },
+                  ...levelColumns(subscription.currency),
+                  {
+                    header: 'State',
+                    cell: (row) => <Status word={row.enabled ? row.alert_state : 'off'} />,
+                  },
+                  ...(mayWrite
+                    ? [
+                        {
+                          header: 'Actions',
+                          cell: (row: Setting) => (
+                            <Row>
+                              <Button
+                                small
+                                aria-label={`Change the alert of ${nameOf(row)}`}
+                                onPress={() => setOpen(row)}
+                              >
+                                Change
+                              </Button>
+                              <RemoveAlert setting={row} name={nameOf(row)} />
+                            </Row>
+                          ),
+                        },
+                      ]
+                    : []),
+                ]}
+              />
+              <Row>{create}</Row>
+            </Stack>
+          )
+        }
+      </Loaded>
+      <Dialog
+        title={open === 'new' ? 'Set spend alert' : 'Change spend alert'}
+        isOpen={open !== null}
+        onClose={() => setOpen(null)}
+      >
+        {open === null ? null : (
+          <SpendAlertForm
+            subscription={subscription}
+            setting={open === 'new' ? null : open}
+            onDone={() => setOpen(null)}
+          />
+        )}
+      </Dialog>
+    </Section>
+  );
+}
+
+const levelColumns = (currency: string): readonly Column<Setting>[] =>
+  (
+    [
+      ['Critical', 'critical'],
+      ['Warning', 'warning'],
+      ['Notice', 'info'],
+    ] as const
+  ).map(([header, level]) => ({
+    header,
+    align: 'end',
+    wideOnly: level !== 'critical',
+    cell: ({ config }) =>
+      config[level] === null ? '–' : <Money amount={config[level].threshold} currency={currency} />,
+  }));
+
+const nameIn = ({ line_items }: Subscription, { entity_type, entity_id }: Setting): string =>
+  entity_type === 'subscription'
+    ? 'All usage'
+    : (line_items?.find(({ id }) => id === entity_id)?.display_name ?? entity_id);
+
+function RemoveAlert({ setting, name }: { readonly setting: Setting; readonly name: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const queries = useQueryClient();
+  return (
+    <>
+      <Button small aria-label={`Remove the alert of ${name}`} onPress={() => setOpen(true)}>
+        Remove
+      </Button>
+      <ConfirmDialog
+        title="Remove this spend alert?"
+        confirm="Remove alert"
+        tone="danger"
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        onConfirm={async () => {
+          const params = { path: { id: setting.id } };
+          await answerOf(api.DELETE('/alerts/setting/{id}', { params }));
+          notify('Alert removed');
+          // Not awaited: the row and its dialog are gone with the new rows.
+          void queries.invalidateQueries();
+        }}
+      >
+        <p>Its levels are not told any more.</p>
+      </ConfirmDialog>
+    </>
+  );
+}
