@@ -29,11 +29,13 @@ export function mergedAutoTopUp(
   if (sent == null) return stored;
   const threshold = sent.threshold ?? stored?.threshold;
   const amount = sent.amount ?? stored?.amount;
+  const invoicing = sent.invoicing ?? stored?.invoicing;
   if (threshold === undefined) throw invalidField('auto_topup.threshold', 'is required');
   if (amount === undefined) throw invalidField('auto_topup.amount', 'is required');
+  if (invoicing === undefined) throw invalidField('auto_topup.invoicing', 'is required');
   const merged = {
     enabled: sent.enabled ?? stored?.enabled ?? false,
-    invoicing: sent.invoicing ?? stored?.invoicing ?? false,
+    invoicing,
     threshold,
     amount,
     cooldown_ms:

@@ -456,7 +456,7 @@ const SUBJECTS: Subjects = {
       ...{ name: 'x', description: 'x', wallet_type: 'POST_PAID', metadata: { a: 'b' } },
       config: { allowed_price_types: ['FIXED'] },
       alert_settings: { alert_enabled: true, critical: { threshold: '10', condition: 'below' } },
-      auto_topup: { enabled: true, threshold: '5', amount: '20' },
+      auto_topup: { enabled: true, threshold: '5', amount: '20', invoicing: false },
       ...{ currency: 'eur', conversion_rate: '2', topup_conversion_rate: '2' },
     },
   }),

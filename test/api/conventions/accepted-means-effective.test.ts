@@ -399,7 +399,7 @@ const SUBJECTS: Subjects = {
           alert_enabled: true,
           critical: { threshold: '10', condition: 'below' },
         },
-        auto_topup: { enabled: true, threshold: '5', amount: '20' },
+        auto_topup: { enabled: true, threshold: '5', amount: '20', invoicing: false },
         metadata: { a: 'b' },
       },
     };

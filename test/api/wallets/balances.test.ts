@@ -419,6 +419,7 @@ describe('the automatic top-up', () => {
   test.each([
     [{ enabled: true, amount: '1' }],
     [{ enabled: true, threshold: '1' }],
+    [{ enabled: true, threshold: '1', amount: '1' }],
     [{ ...AUTO, amount: '0' }],
     [{ ...AUTO, amount: '0.5' }],
     [{ ...AUTO, cooldown: 'soon' }],
