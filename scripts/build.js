@@ -38,8 +38,11 @@ const changedAt = (path) => {
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => changedAt(join(path, name))));
 };
 
-const isCurrent = (stamp, paths) =>
-  existsSync(stamp) && Math.max(...paths.map(changedAt)) < statSync(stamp).mtimeMs;
+// Another build may remove the stamp at any time.
+const isCurrent = (stamp, paths) => {
+  const built = statSync(stamp, { throwIfNoEntry: false });
+  return built !== undefined && Math.max(...paths.map(changedAt)) < built.mtimeMs;
+};
 
 const run = (script, args) => {
   // Pages are always built for production, without the checks that libraries make for developers.
