@@ -99,7 +99,14 @@ describeInBrowser('coupons', (executable) => {
     await hands.press(page.getByRole('link', { name: 'Hello' }));
     await titled(page, 'Hello');
     expect(await button('Edit').count()).toBe(0);
-    await cell(page, 'Subscriptions with the coupon', 'Growth · Acme Inc').waitFor();
+    const subscription = cell(page, 'Subscriptions with the coupon', 'Growth · Acme Inc');
+    await hands.press(subscription.getByRole('link'));
+    await titled(page, 'Growth');
+    await hands.press(button('Remove Hello'));
+    await dialog('Remove Hello').getByText('The coupon ends now.', { exact: false }).waitFor();
+    await hands.press(button('Remove the coupon'));
+    await dialog('Remove Hello').waitFor({ state: 'detached' });
+    await button('Remove Hello').waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
     await page.context().close();
   });

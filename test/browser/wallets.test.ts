@@ -14,7 +14,7 @@ describeInBrowser('wallets', (executable) => {
   });
   afterAll(() => shown?.close());
 
-  test('a wallet is edited, with a refusal at its field; debited below zero; terminated', async () => {
+  test('a wallet is edited, with a refusal at its field; debited below zero; converted; terminated', async () => {
     const { api } = shown.world;
     const customer = await catalogOf(api).customer({ name: 'Prepaid Ltd' });
     const { id } = await api.postOk('/v1/wallets', {
@@ -95,14 +95,31 @@ describeInBrowser('wallets', (executable) => {
     await hands.press(page.getByRole('tab', { name: 'Transactions' }));
     await page.getByText('Correction').waitFor();
 
+    // Overdrawn, it is refused in the dialog.
+    await choose('Convert to post-paid');
+    const conversion = dialog('Convert to post-paid?');
+    await hands.press(conversion.getByRole('button', { name: 'Convert wallet' }));
+    await conversion.getByText(/overdrawn/).waitFor();
+    expect(problems.splice(0).filter((text) => !/400|409/.test(text))).toEqual([]);
+    const credits = { credits_to_add: '20', transaction_reason: 'FREE_CREDIT_GRANT' };
+    await api.postOk(`${path}/top-up`, credits);
+    await hands.press(conversion.getByRole('button', { name: 'Convert wallet' }));
+    await titled(page, 'Main credits');
+    await page.waitForURL((url) => !url.pathname.endsWith(id));
+    expect((await api.get(path)).body.wallet_status).toBe('closed');
+    const opened = `/v1/wallets/${page.url().split('/').at(-1)!}`;
+    expect((await api.get(opened)).body).toMatchObject({
+      ...{ wallet_type: 'POST_PAID', credit_balance: '12.5', wallet_status: 'active' },
+    });
+
     await choose('Terminate wallet');
     const end = dialog('Terminate this wallet?');
-    await end.getByText(/^[-−]7\.5$/).waitFor();
+    await end.getByText('12.5', { exact: true }).waitFor();
     await hands.press(end.getByRole('button', { name: 'Terminate wallet' }));
     await end.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Top up' }).waitFor({ state: 'detached' });
     expect(await page.getByRole('button', { name: 'More actions' }).count()).toBe(0);
-    expect((await api.get(path)).body.wallet_status).toBe('closed');
+    expect((await api.get(opened)).body.wallet_status).toBe('closed');
 
     // A closed wallet may still be named, and is not watched any more.
     await hands.press(page.getByRole('link', { name: 'Edit', exact: true }));

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
 import { sumOf } from '../../app/billing/amounts.ts';
@@ -78,6 +78,11 @@ function Editor({ customer: given }: { readonly customer: ApiRecord<'Customer'> 
   });
   const chosen = useQuery({ ...customerQuery(id), enabled: id !== '' });
   const zone = chosen.data?.timezone ?? 'UTC';
+  const customerCurrency = chosen.data?.billing_currency;
+  const hasOwnCurrency = form.formState.dirtyFields.currency === true;
+  useEffect(() => {
+    if (customerCurrency && !hasOwnCurrency) form.setValue('currency', customerCurrency);
+  }, [form, customerCurrency, hasOwnCurrency]);
   return (
     <Form
       form={form}

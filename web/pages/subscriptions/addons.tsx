@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay } from '../../app/person.tsx';
@@ -10,13 +10,10 @@ import { Quantity } from '../../ui/money.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
-import { notify } from '../../ui/toasts.tsx';
-import { PreviewedChange, previewOf } from './previewed-change.tsx';
+import { PreviewedRemoval } from './previewed-removal.tsx';
 
 type Subscription = ApiRecord<'Subscription'>;
 type Association = ApiRecord<'AddonAssociation'>;
-
-const PREVIEW = 'removal-of-addon';
 
 /** A table of the addons that have not ended. Each can be removed, after a preview. Not shown if there are none. */
 export function Addons({ subscription }: { readonly subscription: Subscription }) {
@@ -57,11 +54,21 @@ export function Addons({ subscription }: { readonly subscription: Subscription }
         isWide
       >
         {removed === null ? null : (
-          <Removal
+          <PreviewedRemoval
             subscription={subscription}
-            association={removed}
+            change={{
+              type: 'addon',
+              addon_params: { action: 'remove', remove: { addon_association_id: removed.id } },
+            }}
+            confirm="Remove the addon"
+            done="The addon ends with the period"
             onClose={() => setRemoved(null)}
-          />
+          >
+            <p>
+              The addon ends with the current period, on{' '}
+              <Day at={subscription.current_period_end} zone={subscription.customer_timezone} />.
+            </p>
+          </PreviewedRemoval>
         )}
       </Dialog>
     </Section>
@@ -96,51 +103,3 @@ const removeColumn = (onPress: (row: Association) => void): Column<Association> 
       </Button>
     ),
 });
-
-/** The end of an addon with the current period: what it charges or credits, and the button that makes it. */
-function Removal({
-  subscription,
-  association: { id },
-  onClose,
-}: {
-  readonly subscription: Subscription;
-  readonly association: Association;
-  readonly onClose: () => void;
-}) {
-  const queries = useQueryClient();
-  const preview = useQuery({
-    queryKey: [PREVIEW, id],
-    queryFn: () =>
-      previewOf(subscription.id, {
-        type: 'addon',
-        addon_params: { action: 'remove', remove: { addon_association_id: id } },
-      }),
-    gcTime: 0,
-  });
-  return (
-    <Loaded query={preview} what="the preview">
-      {(previewed) => (
-        <>
-          <p>
-            The addon ends with the current period, on{' '}
-            <Day at={subscription.current_period_end} zone={subscription.customer_timezone} />.
-          </p>
-          <PreviewedChange
-            subscription={subscription}
-            preview={previewed}
-            confirm="Remove the addon"
-            onBack={onClose}
-            onDone={async () => {
-              onClose();
-              notify('The addon ends with the period');
-              // The preview has nothing to show any more.
-              await queries.invalidateQueries({
-                predicate: ({ queryKey }) => queryKey[0] !== PREVIEW,
-              });
-            }}
-          />
-        </>
-      )}
-    </Loaded>
-  );
-}

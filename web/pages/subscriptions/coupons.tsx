@@ -1,23 +1,65 @@
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { couponPart, couponTerms } from '../../app/billing/coupon-terms.ts';
+import { useMay } from '../../app/person.tsx';
 import type { ApiRecord } from '../../client/api.ts';
+import { Button } from '../../ui/button.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Day } from '../../ui/time.tsx';
+import { PreviewedRemoval } from './previewed-removal.tsx';
 
 type Association = ApiRecord<'CouponAssociation'>;
 
-/** A table of the coupons that the subscription has or had. Not shown if there are none. */
+/**
+ * A table of the coupons that the subscription has or had. One that has not ended can be removed, after a preview. Not
+ * shown if there are none.
+ */
 export function Coupons({ subscription }: { readonly subscription: ApiRecord<'Subscription'> }) {
+  const [removed, setRemoved] = useState<Association | null>(null);
+  const mayWrite = useMay('subscription:write');
   const { coupon_associations: associations, customer_timezone: zone } = subscription;
   if (associations.length === 0) return null;
   const lines = new Map(subscription.line_items?.map((line) => [line.id, line.display_name]));
+  const isRunning = ['active', 'trialing'].includes(subscription.subscription_status);
+  const close = (): void => setRemoved(null);
   return (
     <Section title="Coupons">
-      <PlainTable label="List of coupons" rows={associations} columns={columnsOf(zone, lines)} />
+      <PlainTable
+        label="List of coupons"
+        rows={associations}
+        columns={[
+          ...columnsOf(zone, lines),
+          ...(mayWrite && isRunning ? [removeColumn(setRemoved)] : []),
+        ]}
+      />
+      <Dialog
+        title={`Remove ${removed === null ? 'coupon' : nameOf(removed)}`}
+        isOpen={removed !== null}
+        onClose={close}
+        isWide
+      >
+        {removed === null ? null : (
+          <PreviewedRemoval
+            subscription={subscription}
+            change={{
+              type: 'coupon',
+              coupon_params: { action: 'remove', coupon_association_id: removed.id },
+            }}
+            confirm="Remove the coupon"
+            done="The coupon has ended"
+            onClose={close}
+          >
+            <p>The coupon ends now. What is invoiced already keeps its discount.</p>
+          </PreviewedRemoval>
+        )}
+      </Dialog>
     </Section>
   );
 }
+
+const nameOf = ({ coupon, coupon_id }: Association): string => coupon?.name ?? coupon_id;
 
 const columnsOf = (
   zone: string,
@@ -25,9 +67,9 @@ const columnsOf = (
 ): readonly Column<Association>[] => [
   {
     header: 'Coupon',
-    cell: ({ coupon, coupon_id }) => (
-      <Link to={`/coupons/${coupon_id}`}>
-        <bdi>{coupon?.name ?? coupon_id}</bdi>
+    cell: (row) => (
+      <Link to={`/coupons/${row.coupon_id}`}>
+        <bdi>{nameOf(row)}</bdi>
       </Link>
     ),
   },
@@ -40,3 +82,16 @@ const columnsOf = (
   { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> },
   { header: 'To', cell: ({ end_date }) => <Day at={end_date} zone={zone} /> },
 ];
+
+const removeColumn = (onPress: (row: Association) => void): Column<Association> => ({
+  header: 'Remove',
+  align: 'end',
+  cell: (row) =>
+    row.end_date !== null && Date.parse(row.end_date) <= Date.now() ? (
+      '–'
+    ) : (
+      <Button small aria-label={`Remove ${nameOf(row)}`} onPress={() => onPress(row)}>
+        Remove
+      </Button>
+    ),
+});

@@ -9,12 +9,13 @@ import { Facts } from '../../ui/facts.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Money, Quantity } from '../../ui/money.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { ConvertWallet } from './convert-wallet.tsx';
 import { DebitForm } from './debit-form.tsx';
 import { TopUpForm } from './top-up-form.tsx';
 
 /** What is done with a wallet. A closed one moves no credits any more. */
 export function WalletActions({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'> }) {
-  const [open, setOpen] = useState<'top-up' | 'debit' | 'terminate' | null>(null);
+  const [open, setOpen] = useState<'top-up' | 'debit' | 'convert' | 'terminate' | null>(null);
   const queries = useQueryClient();
   const close = (): void => setOpen(null);
   const done = async (text: string): Promise<void> => {
@@ -39,6 +40,15 @@ export function WalletActions({ wallet }: { readonly wallet: ApiRecord<'WalletBa
             ...(status === 'active'
               ? [{ id: 'debit', label: 'Debit credits', onChoose: () => setOpen('debit') }]
               : []),
+            ...(status === 'active' && wallet.wallet_type === 'PRE_PAID'
+              ? [
+                  {
+                    id: 'convert',
+                    label: 'Convert to post-paid',
+                    onChoose: () => setOpen('convert'),
+                  },
+                ]
+              : []),
             {
               id: 'terminate',
               label: 'Terminate wallet',
@@ -54,6 +64,7 @@ export function WalletActions({ wallet }: { readonly wallet: ApiRecord<'WalletBa
       <Dialog title="Debit credits" isOpen={open === 'debit'} onClose={close}>
         <DebitForm wallet={wallet} onDone={done} />
       </Dialog>
+      <ConvertWallet wallet={wallet} isOpen={open === 'convert'} onClose={close} />
       <ConfirmDialog
         title="Terminate this wallet?"
         confirm="Terminate wallet"
