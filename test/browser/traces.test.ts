@@ -71,9 +71,10 @@ describeInBrowser('traces', (executable) => {
       const effect = dialog.getByRole('region', { name: 'Effect on running subscriptions' });
       await effect.getByText('$0.00').waitFor();
       await dialog.getByLabel('Amount in USD').fill('60');
-      await effect.getByText('$22.00').waitFor();
+      // 11.00 more for each of the four subscriptions to the plan.
+      await effect.getByText('$44.00').waitFor();
       const { body } = await api.post(`/v1/prices/${fixed.id}/preview`, { amount: '60' });
-      expect(body).toMatchObject({ subscriptions: 2, amount_now: '98', difference: '22' });
+      expect(body).toMatchObject({ subscriptions: 4, amount_now: '196', difference: '44' });
       await dialog.getByLabel('Amount in USD').fill('many');
       await dialog.getByText('Complete the amounts').waitFor();
     }));
