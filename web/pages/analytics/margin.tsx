@@ -70,7 +70,7 @@ export function Margin({
                     <Figure
                       label="Margin"
                       value={<Money amount={left} currency={currency} />}
-                      note={`${formatDecimal(margin_percent)}% of the revenue`}
+                      note={`${formatDecimal(margin_percent, 2)}% of the revenue`}
                     />
                   </Figures>
                 )

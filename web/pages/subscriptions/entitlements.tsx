@@ -9,6 +9,7 @@ import { PlainTable } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
 import { ChangeEntitlement } from './change-entitlement.tsx';
 
 type Subscription = ApiRecord<'Subscription'>;
@@ -130,7 +131,8 @@ const given = ({ feature, sources }: ApiRecord<'GrantedFeature'>): Row[] =>
     from:
       entity_type === 'subscription'
         ? null
-        : { id: entity_id, list: `${entity_type}s`, name: entity_name },
+        : // The name of an addon is not told.
+          { id: entity_id, list: `${entity_type}s`, name: entity_name || formatWord(entity_type) },
   }));
 
 const off = (entitlement: Entitlement): Row => ({
