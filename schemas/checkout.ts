@@ -88,7 +88,7 @@ const StoredCheckout = z.object(checkoutFields);
 /** A row of `checkout_sessions`. */
 export type CheckoutRecord = z.infer<typeof StoredCheckout> & {
   readonly target_key: string;
-  /** Of the request to open the session by itself; empty if another route opened it. */
+  /** Of the request to `/checkout/sessions`; empty if another route opened the session. */
   readonly request_fingerprint: string;
 };
 export const CHECKOUT_COLUMNS = columnNames<CheckoutRecord>()(checkoutFields, {

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto';
 import { BillingError } from '../../../domain/errors.ts';
 import type { Transaction } from '../../../postgres/client.ts';
+import { requestFingerprint } from '../../../postgres/tables/idempotency.ts';
 import type { CheckoutRecord, CreateCheckoutBody } from '../../../schemas/checkout.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { findActiveCheckout, updateCheckout } from '../records/checkout-repository.ts';
 
 /**
- * The active session that the same request opened with its key; null if there is none (money 11.10). 409 if another
- * request used the key: its session sells something else.
+ * The active session that the same request opened with its key; null without one (money 11.10). 409 if another request
+ * opened the session of the key, because that session sells something else.
  */
 export async function repeatedCheckout(
   tx: Transaction,
@@ -17,7 +17,8 @@ export async function repeatedCheckout(
 ): Promise<CheckoutRecord | null> {
   if (body.idempotency_key == null) return null;
   const known = await findActiveCheckout(tx, scope, body.idempotency_key);
-  if (known === null || known.request_fingerprint === fingerprintOf(body)) return known;
+  if (known === null || known.request_fingerprint === requestFingerprint('POST', 'checkout', body))
+    return known;
   throw keyReused();
 }
 
@@ -29,19 +30,9 @@ export async function noteRequest(
   sessionId: string,
   body: CreateCheckoutBody,
 ): Promise<CheckoutRecord> {
-  const request_fingerprint = fingerprintOf(body);
+  const request_fingerprint = requestFingerprint('POST', 'checkout', body);
   const change = { request_fingerprint, ...changed(deps, caller) };
   return await updateCheckout(tx, caller.scope, sessionId, change);
-}
-
-/** The whole request counts; the order of its fields does not. */
-function fingerprintOf(body: CreateCheckoutBody): string {
-  const content = JSON.stringify(body, (_, value: unknown) =>
-    value === null || typeof value !== 'object' || Array.isArray(value)
-      ? value
-      : Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))),
-  );
-  return createHash('sha256').update(content).digest('hex');
 }
 
 function keyReused(): BillingError {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
+import { commitmentTerms } from '../../../domain/pricing/commitment.ts';
+import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import {
   dueAfterTrial,
   type Charge,
   type InvoiceScope,
 } from '../../../domain/subscription/charges.ts';
 import { chargesAroundPauses, endsUnserved } from '../../../domain/subscription/paused-time.ts';
-import { commitmentTerms } from '../../../domain/pricing/commitment.ts';
-import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import { serviceWindow } from '../../../domain/time/charge-cells.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { isRestart, paidSchedule } from '../../../domain/subscription/schedule.ts';
@@ -102,8 +102,8 @@ function chargesOf(
 }
 
 /**
- * If the subscription ends in a pause that began with the end of a period: the usage lines that are still committed for
- * a term. The last period was closed before the end of the term was known (billing 12.8).
+ * Charges of usage lines with a commitment for a term, if the subscription ends in a pause that began with the end of a
+ * period. That period was closed before the end was known, so what is unused of the term is not charged yet (12.8).
  */
 function openTerms(
   { subscription, covers: { closing } }: InvoiceTarget,

@@ -75,7 +75,7 @@ export function commitCharges(
     return { charges: rated, committed_usage: ofLines };
 
   const period = covers.closing;
-  // A commitment of a period has none without service; that of a longer term may still be open (billing 12.8).
+  // A period without service has no commitment of its own. One for a longer term may still be open (billing 12.8).
   if (reachOf(subscription) === 'period' && endsUnserved(subscription, period, time.pauses))
     return { charges: rated, committed_usage: ofLines };
   const isUsage = ({ line, rated: row }: RatedCharge) =>

@@ -118,8 +118,8 @@ export function positionInTerm(
 }
 
 /**
- * The end; if the period closes with it in a pause, the start of that: what is not resumed adds nothing (12.8). On a
- * calendar, only a pause from the start of the period on adds nothing (12.4).
+ * Until when time counts in the last term: until the end, or until the start of a pause in which the period closes with
+ * it (12.8). On a calendar a pause counts unless it covers the whole period (12.4).
  */
 function servedUntil(
   { billing_cycle }: SubscriptionRow,

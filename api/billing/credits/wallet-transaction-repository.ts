@@ -104,7 +104,7 @@ export async function findTransactionsByKey(
      where ${inScope(db, scope)} and idempotency_key ${oneOf(db, keys)}`;
 }
 
-/** Additions of credits to a wallet: their sum, and the time of the first. */
+/** Credits that were added to a wallet: their sum, and when the first of them were. */
 export interface CompletedCredit {
   readonly type: 'credit';
   readonly transaction_status: 'completed';
@@ -113,8 +113,8 @@ export interface CompletedCredit {
 }
 
 /**
- * The credits that were added to the wallet at or after `since`, or ever with null, as one sum; pending and failed ones
- * are left out. Empty if there are none.
+ * The sum of the credits that were added to the wallet at or after `since` (null: ever). One row, or none without
+ * credits. Pending and failed additions do not count.
  */
 export async function completedCredits(
   db: Db,

@@ -224,8 +224,8 @@ const ORDINARY = { billing_reason: 'SUBSCRIPTION_CYCLE' } as const;
 /**
  * The subscription ends at `end`, inside its running period: usage and arrears up to `end` (billing
  * 13). A trial that is cut short is not charged. The end of a period that is reached in a pause is an end like others:
- * its invoice is the ordinary last one. If a pause began at the end of the period, the period is closed already, and
- * what is left of terms of commitments is charged (12.8).
+ * its invoice is the ordinary last one. If a pause began at the end of the period, the period is closed already. Then
+ * only the unused rest of commitments for a term is charged (12.8).
  */
 export function cancellation(
   subscription: SubscriptionRow,

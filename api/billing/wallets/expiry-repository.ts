@@ -9,8 +9,8 @@ import {
 import { subscriptionsPaidBy } from '../records/usage-payer-repository.ts';
 
 /**
- * The first of the customer's subscription periods that have ended and whose invoice is not issued yet; empty if there
- * is none. It holds every block that a later one would hold.
+ * The earliest period of the customer's subscriptions that has ended and whose invoice is not issued yet; empty without
+ * one. It suffices: each block that a later period holds, the earliest one holds too.
  */
 export async function openPeriods(
   db: Db,

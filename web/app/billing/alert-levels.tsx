@@ -5,7 +5,7 @@ import { FieldRow, TextField } from '../../ui/fields.tsx';
 const Level = z.object({ threshold: z.string().trim(), hysteresis: z.string().trim() });
 type Level = z.output<typeof Level>;
 
-/** Levels of an alert as a form holds them. A level without a threshold is none; the server checks their order. */
+/** Levels of an alert as a form holds them. A level without a threshold is not set. The server checks the order. */
 export const Levels = z.object({ critical: Level, warning: Level, info: Level });
 
 const NAMES = ['critical', 'warning', 'info'] as const;

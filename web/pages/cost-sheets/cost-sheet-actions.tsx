@@ -2,11 +2,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Allowed } from '../../app/person.tsx';
+import { TermsForm } from '../../app/offer/terms-form.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { notify } from '../../ui/toasts.tsx';
-import { CostSheetForm } from './cost-sheet-form.tsx';
 
 /** What is done with a cost sheet as a whole. */
 export function CostSheetActions({ sheet }: { readonly sheet: ApiRecord<'Costsheet'> }) {
@@ -22,8 +22,9 @@ export function CostSheetActions({ sheet }: { readonly sheet: ApiRecord<'Costshe
         Delete
       </Button>
       <Dialog title="Edit cost sheet" isOpen={open === 'edit'} onClose={close}>
-        <CostSheetForm
-          sheet={sheet}
+        <TermsForm
+          stored={sheet}
+          exampleKey="costs-2027"
           submit="Save cost sheet"
           onSubmit={async (body) => {
             await answerOf(api.PUT('/costs/{id}', { ...path, body }));

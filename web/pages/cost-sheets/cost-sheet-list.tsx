@@ -4,6 +4,7 @@ import { Plus } from 'lucide-react';
 import { choice, contains, text } from '../../app/list/filters.tsx';
 import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed } from '../../app/person.tsx';
+import { TermsForm } from '../../app/offer/terms-form.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -13,7 +14,6 @@ import { EmptyState } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
-import { CostSheetForm } from './cost-sheet-form.tsx';
 
 type CostSheet = ApiRecord<'Costsheet'>;
 
@@ -90,8 +90,9 @@ export function View() {
       }
     >
       <Dialog title="New cost sheet" isOpen={form === 'new'} onClose={() => setState({ form: '' })}>
-        <CostSheetForm
-          sheet={null}
+        <TermsForm
+          stored={null}
+          exampleKey="costs-2027"
           submit="Create cost sheet"
           onSubmit={async (body) => {
             const { costsheet } = await answerOf(api.POST('/costs', { body }));

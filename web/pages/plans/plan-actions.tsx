@@ -4,11 +4,11 @@ import { useState } from 'react';
 import { offerOf } from '../../app/offer/offer.ts';
 import { AddPrice } from '../../app/offer/prices.tsx';
 import { Allowed } from '../../app/person.tsx';
+import { TermsForm } from '../../app/offer/terms-form.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { notify } from '../../ui/toasts.tsx';
-import { PlanForm } from './plan-form.tsx';
 
 /** What is done with a plan as a whole. An archived one stays as it is. */
 export function PlanActions({ plan }: { readonly plan: ApiRecord<'Plan'> }) {
@@ -28,8 +28,9 @@ export function PlanActions({ plan }: { readonly plan: ApiRecord<'Plan'> }) {
       </Allowed>
       <AddPrice offer={offerOf('plan', plan)} />
       <Dialog title="Edit plan" isOpen={open === 'edit'} onClose={close}>
-        <PlanForm
-          plan={plan}
+        <TermsForm
+          stored={plan}
+          exampleKey="pro-2026"
           submit="Save plan"
           onSubmit={async (body) => {
             await answerOf(api.PUT('/plans/{id}', { ...path, body }));

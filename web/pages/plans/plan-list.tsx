@@ -4,6 +4,7 @@ import { Plus } from 'lucide-react';
 import { contains, text } from '../../app/list/filters.tsx';
 import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { Allowed } from '../../app/person.tsx';
+import { TermsForm } from '../../app/offer/terms-form.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
@@ -12,7 +13,6 @@ import { EmptyState } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
-import { PlanForm } from './plan-form.tsx';
 
 /** `new` opens the form of a new plan. */
 const STATE = { form: '' };
@@ -79,8 +79,9 @@ function NewPlan() {
   const navigate = useNavigate();
   const queries = useQueryClient();
   return (
-    <PlanForm
-      plan={null}
+    <TermsForm
+      stored={null}
+      exampleKey="pro-2026"
       submit="Create plan"
       onSubmit={async (body) => {
         const plan = await answerOf(api.POST('/plans', { body }));

@@ -13,8 +13,8 @@ import { PreviewedRemoval } from './previewed-removal.tsx';
 type Association = ApiRecord<'CouponAssociation'>;
 
 /**
- * A table of the coupons that the subscription has or had. One that has not ended can be removed, after a preview. Not
- * shown if there are none.
+ * A table of the coupons that the subscription has or had, hidden when it is empty. A coupon that has not ended can be
+ * removed, after a preview.
  */
 export function Coupons({ subscription }: { readonly subscription: ApiRecord<'Subscription'> }) {
   const [removed, setRemoved] = useState<Association | null>(null);

@@ -131,7 +131,7 @@ const given = ({ feature, sources }: ApiRecord<'GrantedFeature'>): Row[] =>
     from:
       entity_type === 'subscription'
         ? null
-        : // The name of an addon is not told.
+        : // The API gives no name of an addon here.
           { id: entity_id, list: `${entity_type}s`, name: entity_name || formatWord(entity_type) },
   }));
 

@@ -7,7 +7,7 @@ import { PreviewedChange, previewOf } from './previewed-change.tsx';
 
 const PREVIEW = 'removal';
 
-/** The end of a part of a subscription: what it charges or credits, and the button that makes it. */
+/** Ends a part of a subscription: shows what its end charges or credits, and the button that confirms it. */
 export function PreviewedRemoval({
   subscription,
   change,

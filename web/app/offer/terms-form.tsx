@@ -9,21 +9,24 @@ const Body = z.object({
   description: z.string().max(5_000),
 });
 
-/** The terms of a cost sheet itself. */
-export function CostSheetForm({
-  sheet,
+/** Name, lookup key and description of a plan or a cost sheet. */
+export function TermsForm({
+  stored,
+  exampleKey,
   submit,
   onSubmit,
 }: {
   /** Null: it is created. */
-  readonly sheet: ApiRecord<'Costsheet'> | null;
+  readonly stored: ApiRecord<'Plan'> | ApiRecord<'Costsheet'> | null;
+  /** A lookup key, as an example. */
+  readonly exampleKey: string;
   readonly submit: string;
   readonly onSubmit: (written: z.input<typeof Body>) => Promise<void>;
 }) {
   const form = useApiForm(Body, {
-    name: sheet?.name ?? '',
-    lookup_key: sheet?.lookup_key ?? '',
-    description: sheet?.description ?? '',
+    name: stored?.name ?? '',
+    lookup_key: stored?.lookup_key ?? '',
+    description: stored?.description ?? '',
   });
   const { control } = form;
   return (
@@ -33,7 +36,7 @@ export function CostSheetForm({
         control={control}
         name="lookup_key"
         label="Lookup key"
-        hint="A stable identifier for your code, for example costs-2027."
+        hint={`A stable identifier for your code, for example ${exampleKey}.`}
       />
       <TextAreaField control={control} name="description" label="Description" rows={2} />
     </Form>
