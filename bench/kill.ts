@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { freePort } from '../postgres/embedded.ts';
+import { freePort } from '../platform/free-port.ts';
 import { compare, withSales, type Verdict } from './kill/compare/compare.ts';
 import { createMeters } from './kill/compare/meters.ts';
 import { FAULT_NAMES, makeFaults, possibleFaults } from './kill/faults/all-faults.ts';

@@ -8,10 +8,10 @@ import {
   realpathSync,
   rmSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { freePort } from '../platform/free-port.ts';
 import { commandOf } from '../platform/process-command.ts';
 import { placeIn, systemAccount, type Account } from './embedded-account.ts';
 import { platformBinaries } from './embedded-binaries.ts';
@@ -127,18 +127,6 @@ export async function startEmbeddedPostgres(
       clearTimeout(killer);
     },
   };
-}
-
-/** A loopback port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 /** `initdb` with explicit values for everything that would otherwise depend on the machine. */

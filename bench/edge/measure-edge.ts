@@ -1,4 +1,4 @@
-import { freePort } from '../../postgres/embedded.ts';
+import { freePort } from '../../platform/free-port.ts';
 import { startBenchProcess, type BenchProcess } from '../processes.ts';
 import type { LoadResult, LoadSettings } from './load-process.ts';
 import type { LogStore } from './log-store.ts';
