@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ignoredFields } from './ignored-fields.ts';
 import { assertStorable, hasTextAfterBody } from './json-body.ts';
-import { refuseNearMisses } from './near-misses.ts';
-import { parse, unknownFields, unknownKeys } from './parse.ts';
+import { refuseNearMisses, type UnknownKey } from './near-misses.ts';
+import { hasKey, parse, unknownFields, unknownKeys } from './parse.ts';
 import type { Route } from './route.ts';
 
 export interface IsWord {
@@ -20,7 +20,7 @@ export function parseRequest<Deps>(
   assertStorable(request.params, 'path');
   assertStorable(request.query, 'query');
   const unknown = route.body === undefined ? [] : unknownKeys(route.body, request.body);
-  refuseNearMisses(unknown, isWord);
+  refuseNearMisses(unknown, isWord, (key) => isEchoed(route, key));
   const ignored = [
     ...(route.query === undefined
       ? Object.keys(request.query as object)
@@ -35,4 +35,10 @@ export function parseRequest<Deps>(
     query: route.query === undefined ? undefined : parse(route.query, request.query, 'query'),
     body: route.body === undefined ? undefined : parse(route.body, request.body, 'body'),
   };
+}
+
+/** Whether a PUT of a record repeats a key of the record, as clients do that change what they have read. */
+function isEchoed<Deps>(route: Route<Deps>, { path, key }: UnknownKey): boolean {
+  const ofRecord = route.method === 'PUT' && route.path.endsWith('}');
+  return ofRecord && path === key && route.answer !== null && hasKey(route.answer, key);
 }

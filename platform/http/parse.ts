@@ -176,7 +176,7 @@ function collect(
       else if (catchall === undefined || catchall instanceof z.ZodNever) {
         if (found.length >= UNKNOWN_FIELDS_MAX) return;
         siblings ??= Object.keys(shape);
-        found.push({ path: fieldPath([...path, key]), key, siblings });
+        found.push({ path: fieldPath([...path, key]), key, siblings, sent: value });
       }
     }
   } else if (inner instanceof z.ZodRecord && isPlainObject(value)) {
@@ -186,6 +186,12 @@ function collect(
 }
 
 const unwrapped = new WeakMap<z.ZodType, z.ZodType>();
+
+/** Whether the schema is an object with the key. */
+export function hasKey(schema: z.ZodType, key: string): boolean {
+  const inner = unwrap(schema);
+  return inner instanceof z.ZodObject && Object.hasOwn(inner.shape as object, key);
+}
 
 /** The schema that defines the keys: without optional, nullable, default, pipe and lazy around it. */
 function unwrap(schema: z.ZodType): z.ZodType {
