@@ -59,6 +59,8 @@ export type CreateCreditGrantBody = z.output<typeof CreateCreditGrantBody>;
 export const SubscriptionGrantRequest = z
   .object({
     ...terms,
+    /** Default: NEVER. */
+    expiration_type: optionalOneOf(CREDIT_GRANT_EXPIRATION_TYPES),
     scope: z.literal('SUBSCRIPTION'),
     /** Only the plan of the subscription. */
     plan_id: optionalId,

@@ -45,12 +45,26 @@ export async function newCreditGrants(
   };
   if (body.credit_grants) {
     refuseOtherPlans(body.credit_grants, draft);
+    refuseUntypedDurations(body.credit_grants);
     return requested(body.credit_grants.map(grantTerms), draft, run);
   }
   const templates = await findCreditGrantsOf(tx, caller.scope, 'plan_id', [draft.plan_id]);
   // A trial as long as the subscription leaves no time for credits.
   if (draft.end_date !== null && start.start_date >= draft.end_date) return [];
   return templates.reverse().map((template) => run(copiedTerms(template), draft.plan_id));
+}
+
+/** Without an expiration type credits never expire, so a duration would have no effect (money 5.1.3). */
+function refuseUntypedDurations(
+  grants: NonNullable<CreateSubscriptionBody['credit_grants']>,
+): void {
+  for (const [index, grant] of grants.entries())
+    for (const field of ['expiration_duration', 'expiration_duration_unit'] as const)
+      if (!grant.expiration_type && grant[field])
+        throw invalidField(
+          `credit_grants[${index}].${field}`,
+          'needs the expiration_type DURATION',
+        );
 }
 
 /** The plan of a grant can only repeat that of the subscription (api 33). */

@@ -38,10 +38,18 @@ export async function createCreditGrant(
   if (!ownerId) throw invalidField(column, `is required with the scope ${body.scope}`);
   validateGrant(grant, null);
   const dates = await datesOfLockedOwner(tx, scope, body.scope, ownerId);
+  refuseOtherOwners(body);
   if (body.scope === 'SUBSCRIPTION') validateGrant(grant, dates);
   const siblings = await findCreditGrantsOf(tx, scope, column, [ownerId]);
   assertGrantRates([grant, ...siblings]);
   return await insertCreditGrant(tx, { ...grant, [column]: ownerId });
+}
+
+/** A grant has one owner, that of its scope (money 5.1.1). */
+function refuseOtherOwners(body: CreateCreditGrantBody): void {
+  for (const [scope, { column }] of Object.entries(GRANT_OWNERS))
+    if (scope !== body.scope && body[column])
+      throw invalidField(column, `has no effect with the scope ${body.scope}`);
 }
 
 /** The rule names fields of a list of grants; here the fields belong to the body itself. */

@@ -2,7 +2,8 @@ import type { CreditGrant, SubscriptionGrantRequest } from '../../../schemas/cre
 
 /**
  * Amount and schedule of a grant from the request. Fields of another cadence or expiry are dropped; a recurring
- * grant without a count recurs in every period (money 5.1.2).
+ * grant without a count recurs in every period (money 5.1.2), a grant without an expiration type never expires
+ * (money 5.1.3).
  */
 export function grantTerms(body: Omit<SubscriptionGrantRequest, 'scope'>) {
   const isRecurring = body.cadence === 'RECURRING';
@@ -15,7 +16,7 @@ export function grantTerms(body: Omit<SubscriptionGrantRequest, 'scope'>) {
     cadence: body.cadence,
     period: isRecurring ? (body.period ?? null) : null,
     period_count: isRecurring ? (body.period_count ?? 1) : null,
-    expiration_type: body.expiration_type,
+    expiration_type: body.expiration_type ?? 'NEVER',
     expiration_duration: isForATime ? (body.expiration_duration ?? null) : null,
     expiration_duration_unit: isForATime ? (body.expiration_duration_unit ?? null) : null,
     priority: body.priority ?? null,

@@ -229,3 +229,34 @@ describe('400', () => {
     expect(await upcoming(body)).toEqual([]);
   });
 });
+
+describe('a grant in the request of a subscription without expiration_type (5.1.3)', () => {
+  const { expiration_type: _, ...untyped } = monthly();
+
+  test('never expires', async () => {
+    for (const more of [{}, { expiration_type: null }, { expiration_type: '' }]) {
+      const { status, body, customer } = await subscribed([{ ...untyped, ...more }]);
+      expect([status, body.credit_grants[0].expiration_type]).toEqual([201, 'NEVER']);
+      expect((await creditsOf(customer)).map(({ expiry_date }) => expiry_date)).toEqual([null]);
+    }
+  });
+
+  test.each([{ expiration_duration: 5 }, { expiration_duration_unit: 'DAY' }])(
+    'takes no duration: %j',
+    async (more) => {
+      const { status, body } = await subscribed([{ ...untyped, ...more }]);
+      const [field] = Object.keys(more);
+      expect([status, body.details[0].path]).toEqual([400, `credit_grants[0].${field}`]);
+    },
+  );
+});
+
+test.each([
+  ['PLAN', 'plan_id', 'addon_id'],
+  ['PLAN', 'plan_id', 'subscription_id'],
+])('a grant of the scope %s has %s alone, no %s (5.1.1)', async (scope, own, other) => {
+  const sent = { ...monthly({ scope }), [own]: (await catalog.plan()).id };
+  const refused = await api.post('/v1/creditgrants', { ...sent, [other]: 'other' });
+  expect([refused.status, refused.body.details[0].path]).toEqual([400, other]);
+  expect((await api.post('/v1/creditgrants', { ...sent, [other]: '' })).status).toBe(201);
+});
