@@ -35,7 +35,7 @@ const country = z
     z.literal(''),
   ])
   .nullish()
-  .transform((value) => (value === '' ? null : value?.toUpperCase()));
+  .transform((value) => (value === undefined ? value : value?.toUpperCase() || null));
 
 const ContactPersonBody = z.object({
   id: text(64).nullish(),

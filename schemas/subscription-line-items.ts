@@ -5,9 +5,9 @@ import {
   billingPeriod,
   currency,
   id,
-  metadata,
   nonNegativeDecimal,
   optionalId,
+  optionalMetadata,
   optionalOneOf,
   time,
 } from './primitives.ts';
@@ -61,7 +61,7 @@ export const ChangeLineItemBody = z
     commitment_windowed: LineItemRequest.shape.commitment_windowed,
     /** Default: now. */
     effective_from: time.nullish(),
-    metadata: metadata.nullish(),
+    metadata: optionalMetadata,
     /** Default: the behavior of the subscription. */
     proration_behavior: prorationBehavior,
   })

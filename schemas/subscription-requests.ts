@@ -15,6 +15,7 @@ import {
   optionalChoice,
   optionalId,
   optionalLookupKey,
+  optionalMetadata,
   optionalName,
   optionalOneOf,
   pairs,
@@ -150,7 +151,7 @@ export const UpdateSubscriptionPhaseBody = z
   .object({
     start_date: time.nullish(),
     end_date: time.nullish(),
-    metadata: metadata.nullish(),
+    metadata: optionalMetadata,
   })
   .meta({ id: 'UpdateSubscriptionPhase' });
 export type UpdateSubscriptionPhaseBody = z.output<typeof UpdateSubscriptionPhaseBody>;

@@ -5,6 +5,7 @@ import {
   matching,
   name,
   optionalId,
+  optionalMetadata,
   optionalName,
   optionalText,
   pairs,
@@ -21,7 +22,6 @@ export const API_KEY_TYPES = ['private_key', 'publishable_key'] as const;
 const nullableText = z.string().nullable();
 const emailAddress = text().check(z.email('must be an e-mail address'));
 const password = text(200).min(8, 'needs at least 8 characters');
-const metadata = pairs(text(10_000), 256);
 
 /** Without a password, the user logs in with this session first and through an identity provider later. */
 export const SignUpBody = z.object({
@@ -136,7 +136,7 @@ const AddressBody = z.object({
 /** An empty name changes nothing; metadata and billing details are replaced completely when sent. */
 export const UpdateTenantBody = z.object({
   name: optionalName(),
-  metadata: metadata.nullish(),
+  metadata: optionalMetadata,
   billing_details: z
     .object({
       email: emailAddress.or(z.literal('')).nullish(),
