@@ -88,12 +88,15 @@ const StoredCheckout = z.object(checkoutFields);
 /** A row of `checkout_sessions`. */
 export type CheckoutRecord = z.infer<typeof StoredCheckout> & {
   readonly target_key: string;
-  /** Of the request to `/checkout/sessions`; empty if another route opened the session. */
+  /** Of the request that opened the session; empty without a key. */
   readonly request_fingerprint: string;
+  /** What that request returned; null without a key. */
+  readonly request_result: { readonly done: unknown } | null;
 };
 export const CHECKOUT_COLUMNS = columnNames<CheckoutRecord>()(checkoutFields, {
   target_key: true,
   request_fingerprint: true,
+  request_result: true,
 });
 
 export const CheckoutSession = z

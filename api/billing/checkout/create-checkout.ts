@@ -7,14 +7,13 @@ import { getCustomerByExternalId } from '../../customers/customers/repository.ts
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { getCheckout } from '../records/checkout-repository.ts';
+import type { GatedRequest } from '../records/gated-command.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { createSubscription } from '../subscriptions/create-subscription.ts';
-import { noteRequest, repeatedCheckout } from './repeated-checkout.ts';
 import { assertConnected, storeSession } from './store-session.ts';
 
 /**
- * Opens a session for an invoice or for a new subscription. The same request with the same key returns the active
- * session again; 409 for another request with the key (money 11.10). 404 for an unknown customer or invoice.
+ * Opens a session for an invoice or for a new subscription. 404 for an unknown customer or invoice.
  */
 export async function createCheckout(
   tx: Transaction,
@@ -25,19 +24,7 @@ export async function createCheckout(
   assertOpenable(body);
   const customer = await getCustomerByExternalId(tx, caller.scope, body.customer_external_id);
   await assertConnected(tx, caller, body.payment_provider);
-  const known = await repeatedCheckout(tx, caller, body);
-  if (known !== null) return known;
-  const { id } = await openedFor(tx, deps, caller, body, customer.id);
-  return await noteRequest(tx, deps, caller, id, body);
-}
-
-async function openedFor(
-  tx: Transaction,
-  deps: BillingDeps,
-  caller: Caller,
-  body: CreateCheckoutBody,
-  customer_id: string,
-): Promise<CheckoutRecord> {
+  const customer_id = customer.id;
   if (body.action === 'create_subscription')
     return await openSubscription(tx, deps, caller, body, customer_id);
   const { invoice_id } = body.configuration!.pay_invoice_params!;
@@ -51,6 +38,12 @@ async function openedFor(
     configuration: { pay_invoice_params: { invoice_id } },
   });
 }
+
+/** The request to `/checkout/sessions` (money 11.10). */
+export const checkoutRequest = (body: CreateCheckoutBody): GatedRequest => ({
+  ...{ path: '/checkout/sessions', body },
+  ...{ key: body.idempotency_key, field: 'idempotency_key' },
+});
 
 /** A draft with its session. A subscription that costs nothing at its start needs none: 400 (money 11.7). */
 async function openSubscription(

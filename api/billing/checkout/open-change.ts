@@ -6,8 +6,7 @@ import { getCustomerByExternalId } from '../../customers/customers/repository.ts
 import type { BillingDeps } from '../../deps.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { modify } from '../subscriptions/changes/modify.ts';
-import { assertOpenable } from './create-checkout.ts';
-import { noteRequest, repeatedCheckout } from './repeated-checkout.ts';
+import { assertOpenable, checkoutRequest } from './create-checkout.ts';
 import { assertConnected } from './store-session.ts';
 
 /** Actions that change a running subscription. */
@@ -27,20 +26,16 @@ export async function openChange(
   const { customer_external_id, action: _, configuration, ...checkout } = body;
   const subscription_id = (configuration?.add_addon_params ??
     configuration?.modify_subscription_params)!.subscription_id;
-  const known = await deps.pool.begin(async (tx) => {
+  await deps.pool.begin(async (tx) => {
     const customer = await getCustomerByExternalId(tx, caller.scope, customer_external_id);
     await assertConnected(tx, caller, body.payment_provider);
-    const active = await repeatedCheckout(tx, caller, body);
-    if (active !== null) return active;
     const subscription = await getSubscription(tx, caller.scope, subscription_id);
     if (subscription.customer_id !== customer.id) throw notFound('Subscription', subscription_id);
-    return null;
   });
-  if (known !== null) return await deps.checkoutGates.offer(deps, caller, known.id);
   const change: ModifySubscriptionBody = { ...changeOf(body), checkout };
   const { checkout_session } = await modify(deps, caller, subscription_id, change, {
     isFreeRefused: true,
-    onGated: async (tx, sessionId) => void (await noteRequest(tx, deps, caller, sessionId, body)),
+    request: checkoutRequest(body),
   });
   return checkout_session!;
 }

@@ -2,11 +2,11 @@ import { invalidOperation } from '../../../domain/errors.ts';
 import { isTerminalCheckout } from '../../../domain/states/checkout.ts';
 import { CheckoutSession, CreateCheckoutBody } from '../../../schemas/checkout.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
-import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import { getCheckout } from '../records/checkout-repository.ts';
+import { runGatedCommand } from '../records/gated-command.ts';
 import { checkoutAnswer } from './checkout-answer.ts';
-import { createCheckout } from './create-checkout.ts';
+import { checkoutRequest, createCheckout } from './create-checkout.ts';
 import { CHANGE_ACTIONS, openChange } from './open-change.ts';
 import { expireCheckout } from './expire-checkout.ts';
 import { readSession } from './read-session.ts';
@@ -25,8 +25,13 @@ export const checkoutRoutes = [
     async handler(call) {
       if (CHANGE_ACTIONS.some((action) => action === call.body.action))
         return await openChange(call.deps, call, call.body);
-      const { id } = await runCommand(call.deps, 'checkout session', () =>
-        Promise.resolve((tx) => createCheckout(tx, call.deps, call, call.body)),
+      const { id } = await runGatedCommand(
+        call.deps,
+        call,
+        'checkout session',
+        checkoutRequest(call.body),
+        (opened) => opened.id,
+        () => Promise.resolve((tx) => createCheckout(tx, call.deps, call, call.body)),
       );
       const session = await syncCheckout(call.deps, call, id);
       return await checkoutAnswer(call.deps, call.scope, session);

@@ -47,6 +47,7 @@ export async function storeSession(
     payment_provider: checkout.payment_provider,
     target_key: gate.target_key,
     request_fingerprint: '',
+    request_result: null,
     checkout_invoice_id: invoice.id,
     checkout_payment_id: payment.id,
     configuration: { ...gate.configuration },

@@ -18,11 +18,11 @@ import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { findMeters } from '../../catalog/meters/repository.ts';
 import { findPrices } from '../../catalog/prices/repository.ts';
-import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { getCustomer, lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { createInvoiceOfRows, type GivenRow } from '../computing/invoice-of-rows.ts';
+import { runGatedCommand, withCheckout } from '../records/gated-command.ts';
 import { getSubscription, lockSubscription } from '../records/subscription-repository.ts';
 import { keyReused } from './key-reused.ts';
 import { redeemedCoupons } from './one-off-coupons.ts';
@@ -39,13 +39,22 @@ export async function createOneOffInvoice(
   body: CreateInvoiceBody,
 ): Promise<InvoiceRecord> {
   const { pool } = deps;
-  return await runCommand<InvoiceRecord>(deps, 'invoice', async () => {
+  const request = withCheckout('/invoices', body);
+  const sessionOf = (created: Created) => created.checkout_session_id;
+  const command = runGatedCommand(deps, caller, 'invoice', request, sessionOf, async () => {
     const customer = await getCustomer(pool, caller.scope, body.customer_id);
     const subscription = await subscriptionOf(deps, caller, body, customer);
     assertOneOff(body, isoTime(deps.clock.now()));
     const rows = await rowsOf(deps, caller, body);
     return (tx) => write(tx, deps, caller, body, { customer, subscription, rows });
   });
+  return (await command).invoice;
+}
+
+/** A stored invoice, and the session that it waits for. */
+interface Created {
+  readonly invoice: InvoiceRecord;
+  readonly checkout_session_id: string | null;
 }
 
 function assertOneOff(body: CreateInvoiceBody, at: string): void {
@@ -146,7 +155,7 @@ async function write(
   caller: Caller,
   body: CreateInvoiceBody,
   { customer, subscription, rows }: Parts,
-): Promise<InvoiceRecord> {
+): Promise<Created> {
   // The deletion of the customer waits for this invoice.
   const { status } = await lockCustomer(tx, caller.scope, customer);
   if (status !== 'published')
@@ -177,15 +186,15 @@ async function write(
   });
   if (body.total != null) assertTotal('total', body.total, invoice);
   if (body.amount_due != null) assertTotal('amount_due', body.amount_due, invoice);
-  if (body.checkout != null) {
-    const params = { invoice_id: invoice.id };
-    await deps.checkoutGates.open(tx, deps, caller, body.checkout, {
-      action: 'pay_invoice',
-      invoice,
-      target_key: invoice.id,
-      configuration: { pay_invoice_params: params },
-    });
-  }
+  const checkout =
+    body.checkout == null
+      ? null
+      : await deps.checkoutGates.open(tx, deps, caller, body.checkout, {
+          action: 'pay_invoice',
+          invoice,
+          target_key: invoice.id,
+          configuration: { pay_invoice_params: { invoice_id: invoice.id } },
+        });
   failpoint('api.create_invoice.before_commit');
-  return invoice;
+  return { invoice, checkout_session_id: checkout?.id ?? null };
 }

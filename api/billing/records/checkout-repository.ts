@@ -23,7 +23,7 @@ const sessions = tableOf<CheckoutRecord>({
   name: 'checkout_sessions',
   noun: 'Checkout session',
   columns: (db) => columnList(db, CHECKOUT_COLUMNS),
-  json: ['configuration', 'payment_provider_config', 'metadata'],
+  json: ['configuration', 'payment_provider_config', 'request_result', 'metadata'],
   taken: {
     checkout_sessions_target_key_key: (session) =>
       alreadyExists('checkout session', 'target', session.target_key!),

@@ -8,6 +8,7 @@ import {
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
 import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
+import { runGatedCommand, withCheckout } from '../records/gated-command.ts';
 import { collectNow } from '../payments/collect-invoice.ts';
 import { activateSubscription } from './activate-subscription.ts';
 import { collectOpening } from './collect-opening.ts';
@@ -27,8 +28,13 @@ export const subscriptionRoutes = [
     answer: Subscription,
     async handler(call) {
       const { deps } = call;
-      const created = await runCommand(deps, 'subscription', () =>
-        Promise.resolve((tx) => createSubscription(tx, deps, call, call.body)),
+      const created = await runGatedCommand(
+        deps,
+        call,
+        'subscription',
+        withCheckout('/subscriptions', call.body),
+        ({ checkout_session_id }) => checkout_session_id,
+        () => Promise.resolve((tx) => createSubscription(tx, deps, call, call.body)),
       );
       if (created.checkout_session_id === null) await collectOpening(deps, call, created.id);
       const session = created.checkout_session_id;

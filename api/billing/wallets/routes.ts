@@ -18,7 +18,6 @@ import {
   WalletTransactionSearch,
 } from '../../../schemas/wallet.ts';
 import { WalletForecast } from '../../../schemas/wallet-forecast.ts';
-import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import {
   transactionAnswer,
@@ -36,6 +35,7 @@ import { debitWallet } from './debit-queue.ts';
 import { closeWallet, convertWallet } from './end-wallet.ts';
 import { getWallet, searchWallets, type WalletFilter } from '../credits/wallet-repository.ts';
 import { searchTransactions } from '../credits/wallet-transaction-repository.ts';
+import { runGatedCommand, withCheckout } from '../records/gated-command.ts';
 import { offerPurchase, topUpWallet } from './top-up.ts';
 import { updateWallet } from './update-wallet.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
@@ -200,8 +200,13 @@ export const walletRoutes = [
     answer: TopUpAnswer,
     async handler(call) {
       const { deps, params, body } = call;
-      const done = await runCommand(deps, 'wallet', () =>
-        Promise.resolve((tx) => topUpWallet(tx, deps, call, params.id, body)),
+      const done = await runGatedCommand(
+        deps,
+        call,
+        'wallet',
+        withCheckout(`/wallets/${params.id}/top-up`, body),
+        ({ checkout }) => checkout?.id ?? null,
+        () => Promise.resolve((tx) => topUpWallet(tx, deps, call, params.id, body)),
       );
       const { wallet, transaction, session } = await offerPurchase(deps, call, done);
       return {

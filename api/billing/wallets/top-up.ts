@@ -42,8 +42,8 @@ export interface ToppedUp {
 }
 
 /**
- * Sends the payment of a purchase to its gateway, after the commit. If a saved method pays at once, the wallet and the
- * transaction are read again, because the credits are there (money 11.22).
+ * Sends the payment of a purchase to its gateway, after the commit. Then the wallet and the transaction are read again:
+ * if a saved method pays at once, the credits are there (money 11.22).
  */
 export async function offerPurchase(
   deps: BillingDeps,
@@ -52,8 +52,8 @@ export async function offerPurchase(
 ): Promise<
   Pick<ToppedUp, 'wallet' | 'transaction'> & { readonly session: CheckoutSession | null }
 > {
-  const session = checkout && (await deps.checkoutGates.offer(deps, caller, checkout.id));
-  if (session?.checkout_status !== 'completed') return { wallet, transaction, session };
+  if (checkout === null) return { wallet, transaction, session: null };
+  const session = await deps.checkoutGates.offer(deps, caller, checkout.id);
   return {
     wallet: await getWallet(deps.pool, caller.scope, wallet.id),
     transaction: await getTransaction(deps.pool, caller.scope, transaction.id),

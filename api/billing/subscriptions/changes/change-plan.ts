@@ -10,7 +10,6 @@ import type { Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
 import { ChangePlanBody, type ChangedPlan } from '../../../../schemas/subscription-plan-change.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
-import { runCommand } from '../../../conventions/command.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { settleChange, type SettledChange } from '../../proration/settle-change.ts';
@@ -20,6 +19,7 @@ import {
   pendingSchedules,
   type ScheduleRow,
 } from '../../records/schedule-repository.ts';
+import { runGatedCommand, withCheckout } from '../../records/gated-command.ts';
 import { getSubscription, lockSubscription } from '../../records/subscription-repository.ts';
 import { modifiedSubscription } from '../read-subscriptions.ts';
 import { assertNoCheckout } from '../no-checkout.ts';
@@ -78,7 +78,10 @@ export async function executePlanChange(
   body: ChangePlanBody,
   onSettled?: (settled: SettledChange) => void,
 ): Promise<ChangedPlan> {
-  const { session, ...outcome } = await runCommand<Requested>(deps, 'subscription', async () => {
+  const asked = withCheckout(`/subscriptions/${id}/change/v2/execute`, body);
+  const sessionOf = (done: Requested) => done.session;
+  const noun = 'subscription';
+  const command = runGatedCommand(deps, caller, noun, asked, sessionOf, async () => {
     refuseContradictions(body);
     await getSubscription(deps.pool, caller.scope, id);
     const known = await caughtUp(deps, caller, id);
@@ -99,6 +102,7 @@ export async function executePlanChange(
       return { ...done, session: null };
     };
   });
+  const { session, ...outcome } = await command;
   const checkout_session =
     session === null ? null : await deps.checkoutGates.offer(deps, caller, session);
   return await answered(deps, caller, id, { ...outcome, checkout_session });

@@ -11,9 +11,9 @@ import {
   type ModifiedSubscription,
 } from '../../../../schemas/subscription-modify.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
-import { runCommand } from '../../../conventions/command.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
+import { runGatedCommand, withCheckout, type GatedRequest } from '../../records/gated-command.ts';
 import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
 import {
   changeSubscription,
@@ -107,15 +107,17 @@ export async function modify(
   body: ModifySubscriptionBody,
   {
     isFreeRefused = false,
-    onGated,
+    request = withCheckout(`/subscriptions/${id}/modify/execute`, body),
   }: {
     /** Refuses a change with a checkout but nothing due. */
     readonly isFreeRefused?: boolean;
-    /** Called with the session that pays for the change, in the transaction that stores it. */
-    readonly onGated?: (tx: Transaction, sessionId: string) => Promise<void>;
+    /** What asks for the change. */
+    readonly request?: GatedRequest;
   } = {},
 ): Promise<Modification> {
-  const done = await runCommand<Modified>(deps, 'subscription', async () => {
+  const sessionOf = (made: Modified) => made.checkout_session_id;
+  const noun = 'subscription';
+  const done = await runGatedCommand(deps, caller, noun, request, sessionOf, async () => {
     const known = await caughtUp(deps, caller, id);
     const billed = await billedAddon(deps, caller, known, body);
     return async (tx) => {
@@ -124,10 +126,7 @@ export async function modify(
       await assertNoCheckout(tx, subscription);
       const gated =
         body.checkout == null ? null : await gateOf(tx, deps, caller, subscription, body);
-      if (gated !== null) {
-        await onGated?.(tx, gated.checkout_session_id!);
-        return gated;
-      }
+      if (gated !== null) return gated;
       if (isFreeRefused)
         throw invalidField(
           'configuration',
