@@ -19,10 +19,10 @@ export interface KnownPayment extends LedgerPayment {
  * The payments of an invoice after its payment status was set manually (money 8.4.4). The report
  * becomes one OFFLINE row that replaces earlier reports (money 8.4.4). The figures of the invoice are then
  * derived from the rows. `amount` is the total paid so far. If absent, it is the amount due for SUCCEEDED,
- * else nothing.
+ * what was reported before for OVERPAID, else nothing.
  *
- * Refuses drafts, voided and skipped invoices, targets outside the table of billing 19.4, and every
- * report once a real payment has settled.
+ * Refuses drafts, voided and skipped invoices, targets outside the table of billing 19.4, OVERPAID without
+ * more than the amount due, and every report once a real payment has settled.
  */
 export function reportPayment(
   invoice: {
@@ -64,6 +64,11 @@ export function reportPayment(
   });
   const due = decimal(invoice.amount_due);
   if (target === 'FAILED') return [...real, row('FAILED', due)];
+  if (target === 'OVERPAID') {
+    if (amount === null && invoice.payment_status === 'OVERPAID') return [...invoice.payments];
+    if (amount === null || amount.lte(due))
+      throw invalidField('amount', `must be more than the amount due, ${decimalText(due)}`);
+  }
   const paid = amount ?? (target === 'PENDING' ? ZERO : due);
   return paid.isZero() ? real : [...real, row('SUCCEEDED', paid)];
 }

@@ -254,6 +254,7 @@ describe('PUT /invoices/{id}/payment', () => {
     expect(await put({ payment_status: 'NOPE' })).toBe(400);
     expect(await put({})).toBe(400);
     expect(await put({ payment_status: 'PENDING', amount: '-1' })).toBe(400);
+    expect(await put({ payment_status: 'OVERPAID' })).toBe(400);
     expect(await put({ payment_status: 'SUCCEEDED' })).toEqual(['SUCCEEDED', '80', '0']);
     expect(await put({ payment_status: 'SUCCEEDED' })).toEqual(['SUCCEEDED', '80', '0']);
     expect(await put({ payment_status: 'PENDING' })).toBe(400);
@@ -262,6 +263,8 @@ describe('PUT /invoices/{id}/payment', () => {
       '90',
       '0',
     ]);
+    expect(await put({ payment_status: 'OVERPAID' })).toEqual(['OVERPAID', '90', '0']);
+    expect(await put({ payment_status: 'OVERPAID', amount: '80' })).toBe(400);
     const { body: list } = await api.get(`/v1/payments?destination_id=${invoice.id}`);
     expect(list.items).toMatchObject([{ is_manual: true, amount: '90' }]);
   });

@@ -34,7 +34,6 @@ describe('a report becomes a payment (money 8.4.4)', () => {
     ${'SUCCEEDED'} | ${'100'} | ${'100'} | ${'0'}    | ${'SUCCEEDED'}
     ${'SUCCEEDED'} | ${'40'}  | ${'40'}  | ${'60'}   | ${'PENDING'}
     ${'OVERPAID'}  | ${'120'} | ${'120'} | ${'0'}    | ${'OVERPAID'}
-    ${'OVERPAID'}  | ${null}  | ${'100'} | ${'0'}    | ${'SUCCEEDED'}
     ${'PENDING'}   | ${'40'}  | ${'40'}  | ${'60'}   | ${'PENDING'}
     ${'PENDING'}   | ${null}  | ${'0'}   | ${'100'}  | ${'PENDING'}
     ${'PENDING'}   | ${'0'}   | ${'0'}   | ${'100'}  | ${'PENDING'}
@@ -76,6 +75,11 @@ describe('a report becomes a payment (money 8.4.4)', () => {
       ...payments,
       expect.objectContaining({ is_manual: true, amount: '100' }),
     ]);
+  });
+
+  test('OVERPAID alone keeps an overpayment that was reported', () => {
+    const payments = report(invoice(), 'OVERPAID', '120');
+    expect(report(invoice({ payments, payment_status: 'OVERPAID' }), 'OVERPAID')).toEqual(payments);
   });
 
   test('a paid invoice may be reported paid again', () => {
@@ -121,6 +125,15 @@ describe('refused', () => {
       'invalid validation_error payment_status',
     );
   });
+
+  test.each([null, '40', '100'])(
+    'OVERPAID of %s, which is not more than the amount due',
+    (paid) => {
+      expect(refusalText(() => report(invoice(), 'OVERPAID', paid))).toBe(
+        'invalid validation_error amount',
+      );
+    },
+  );
 
   test('an amount finer than the currency', () => {
     expect(refusalText(() => report(invoice(), 'PENDING', '0.001'))).toBe(
