@@ -32,6 +32,8 @@ export interface SearchSpec<Filters extends z.core.$ZodLooseShape> {
   readonly withoutStatus?: true;
   /** The resource's own filters, defined once for bodies and query strings. */
   filters(kind: FilterKinds): Filters;
+  /** Two own filters that mean something only together: one without the other is refused (money 2.12.5). */
+  readonly together?: readonly [string, string];
   /** The common fields where older clients send them; top-level fields take precedence. */
   older?(value: Readonly<Record<string, unknown>>): Partial<CommonFields>;
 }
@@ -278,6 +280,8 @@ function withSearch<Value extends Record<string, unknown>>(
 ): Value & { search: Search } {
   const complain: Complain = (path, message) =>
     context.issues.push({ code: 'custom', path, message, input: value });
+  for (const [filter, other] of spec.together ? bothWays(spec.together) : [])
+    if (value[filter] && !value[other]) complain([other], `is required with ${filter}`);
   const sent: CommonFields = { ...spec.older?.(value), ...present(value) };
   const search: Search = {
     limit: sent.limit ?? LIMIT_DEFAULT,
@@ -293,6 +297,12 @@ function withSearch<Value extends Record<string, unknown>>(
   };
   return { ...value, search };
 }
+
+const bothWays = ([one, other]: readonly [string, string]) =>
+  [
+    [one, other],
+    [other, one],
+  ] as const;
 
 /** The fields that were sent with a value. */
 const present = (value: Readonly<Record<string, unknown>>): CommonFields =>

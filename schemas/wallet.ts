@@ -202,6 +202,7 @@ export const WalletTransactionSearch = searchSchemas({
     updated_by: 'text',
   },
   expand: ['wallet', 'customer', 'created_by_user'],
+  together: ['reference_type', 'reference_id'],
   filters: (kind) => ({
     /** Id of a transaction, or of its wallet as existing clients send it. */
     id: kind.text(),

@@ -243,6 +243,23 @@ describe('top-ups', () => {
     expect(await rowsOf({ id: 'wtxn_unknown' })).toEqual([]);
   });
 
+  test('a search by the cause names its type and its id (money 2.12.5)', async () => {
+    const wallet = await walletOf();
+    await topUp(wallet, '10', { idempotency_key: 'cause' });
+    const cause = { reference_type: 'EXTERNAL', reference_id: 'cause' };
+    expect(await rowsOf(wallet, cause)).toHaveLength(1);
+    for (const [sent, missing] of [
+      ['reference_type', 'reference_id'],
+      ['reference_id', 'reference_type'],
+    ] as const) {
+      const half = { [sent]: cause[sent] };
+      const { status, body } = await api.post('/v1/wallets/transactions/search', half);
+      expect([status, body.details[0].path]).toEqual([400, missing]);
+      const page = `/v1/wallets/${wallet.id}/transactions?${sent}=${cause[sent]}`;
+      expect((await api.get(page)).status).toBe(400);
+    }
+  });
+
   test('a key answers once with its row; with other content it is 409', async () => {
     const wallet = await walletOf();
     const first = await topUp(wallet, '10', { idempotency_key: 'once' });
