@@ -127,13 +127,22 @@ export const UsageAnalyticsItem = z
   .meta({ id: 'UsageAnalyticsItem' });
 export type UsageAnalyticsItem = z.infer<typeof UsageAnalyticsItem>;
 
+const totals = {
+  subtotal: decimalText,
+  total_discount: decimalText,
+  total_cost: decimalText,
+  currency: z.string(),
+};
+
+/** `currency` is empty when no subscription of the customer overlaps the range. */
 export const UsageAnalytics = z
   .object({
-    subtotal: decimalText,
-    total_discount: decimalText,
-    total_cost: decimalText,
-    /** Empty when no subscription of the customer overlaps the range. */
-    currency: z.string(),
+    ...totals,
+    /**
+     * The totals of each currency, in the order of the items. With several, the totals above are those of the first
+     * one: currencies are never added up (money 19.11).
+     */
+    totals: z.array(z.object(totals)),
     items: z.array(UsageAnalyticsItem),
     custom_analytics: z.array(z.never()),
   })

@@ -1,12 +1,12 @@
 import { Decimal } from '../../domain/money.ts';
 import { csvOf } from '../../web/pages/analytics/csv.ts';
 import {
-  byUnit,
   changeOf,
   chartOf,
+  chartsOf,
+  chartTitleOf,
   sorted,
   titleOf,
-  unitTitleOf,
   type Item,
 } from '../../web/pages/analytics/figures.ts';
 import { presetRange, rangeBefore, rangeOf } from '../../web/app/range.ts';
@@ -79,9 +79,21 @@ describe('figures of the analytics page', () => {
     const first = item('a', '1', { ...images, name: 'Images', meter_id: 'm3' });
     const second = item('b', '1', { ...images, name: 'Images', meter_id: 'm3' });
     const other = item('a', '1', { ...images, name: 'Seconds', meter_id: 'm4' });
-    const groups = byUnit([input, first, output, second, other]);
+    const groups = chartsOf([input, first, output, second, other], 'usage');
     expect(groups).toEqual([[input, output], [first, second], [other]]);
-    expect(groups.map(unitTitleOf)).toEqual(['Tokens', 'Images', 'Seconds']);
+    expect(groups.map((group) => chartTitleOf(group, 'usage'))).toEqual([
+      'Tokens',
+      'Images',
+      'Seconds',
+    ]);
+  });
+
+  test('costs in different currencies have different charts', () => {
+    const [usd, jpy] = [item('a', '1'), item('b', '1', { currency: 'jpy' })];
+    const groups = chartsOf([usd, jpy], 'cost');
+    expect(groups).toEqual([[usd], [jpy]]);
+    expect(groups.map((group) => chartTitleOf(group, 'cost'))).toEqual(['USD', 'JPY']);
+    expect(chartsOf([usd, jpy], 'events')).toEqual([[usd, jpy]]);
   });
 
   test.each([

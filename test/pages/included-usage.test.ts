@@ -2,9 +2,9 @@ import { ofIncluded, othersOf } from '../../web/portal/included-usage.ts';
 
 const usage = {
   items: [
-    { meter_id: 'tokens', name: 'Tokens', total_cost: '1.5' },
-    { meter_id: 'images', name: 'Images', total_cost: '0.25' },
-    { meter_id: 'tests', name: 'Tests', total_cost: '0' },
+    { meter_id: 'tokens', name: 'Tokens', currency: 'usd', total_cost: '1.5' },
+    { meter_id: 'images', name: 'Images', currency: 'usd', total_cost: '0.25' },
+    { meter_id: 'tests', name: 'Tests', currency: 'usd', total_cost: '0' },
   ],
 };
 const feature = (meter_id: string, is_enabled = true, type: 'metered' | 'boolean' = 'metered') => ({
@@ -27,10 +27,15 @@ describe('usage of what the plans include', () => {
   });
 
   test('what is not shown is named and costs the rest', () => {
-    expect(othersOf(usage, ofIncluded(usage, [feature('tokens')]))).toEqual({
-      names: ['Images'],
-      cost: '0.25',
-    });
-    expect(othersOf(usage, ofIncluded(usage, []))).toEqual({ names: [], cost: '0' });
+    expect(othersOf(usage, ofIncluded(usage, [feature('tokens')]))).toEqual([
+      { currency: 'usd', names: ['Images'], cost: '0.25' },
+    ]);
+    const tokens = { items: usage.items.slice(0, 1) };
+    const inYen = { ...usage.items[1]!, currency: 'jpy', total_cost: '30' };
+    expect(othersOf({ items: [...usage.items, inYen] }, tokens).map(({ cost }) => cost)).toEqual([
+      '0.25',
+      '30',
+    ]);
+    expect(othersOf(usage, ofIncluded(usage, []))).toEqual([]);
   });
 });

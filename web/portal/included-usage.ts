@@ -5,6 +5,7 @@ interface Used {
   readonly items: readonly {
     readonly meter_id: string;
     readonly name: string;
+    readonly currency: string;
     readonly total_cost: string;
   }[];
 }
@@ -25,17 +26,21 @@ export function ofIncluded<Usage extends Used>(usage: Usage, features: readonly 
 }
 
 /**
- * The usage that is not shown and has a cost: its names, and what it costs. With it, the costs that are shown add up
- * to the cost of all usage.
+ * The usage that is not shown and has a cost, by currency: its names, and what it costs. With it, the costs that are
+ * shown add up to the cost of all usage.
  */
 export function othersOf<Usage extends Used>(
   all: Usage,
   shown: Usage,
-): { readonly names: readonly string[]; readonly cost: string } {
+): { readonly currency: string; readonly names: readonly string[]; readonly cost: string }[] {
   const others = all.items.filter((item) => !shown.items.includes(item));
   const priced = others.filter(({ total_cost }) => !isZero(total_cost));
-  return {
-    names: [...new Set(priced.map(({ name }) => name))],
-    cost: sumOf(others.map(({ total_cost }) => total_cost)),
-  };
+  return [...new Set(priced.map(({ currency }) => currency))].map((currency) => {
+    const items = priced.filter((item) => item.currency === currency);
+    return {
+      currency,
+      names: [...new Set(items.map(({ name }) => name))],
+      cost: sumOf(items.map(({ total_cost }) => total_cost)),
+    };
+  });
 }

@@ -3,7 +3,6 @@ import { useState } from 'react';
 import type { PortalUsagePage } from '../../schemas/portal-page.ts';
 import type { PortalRange } from '../../schemas/words.ts';
 import { FeatureBars } from '../app/billing/feature-bars.tsx';
-import { isZero } from '../app/billing/zero.ts';
 import { MeterCharts, UsageTable } from '../app/billing/metered-usage.tsx';
 import { presetRange, rangeOf, type Range } from '../app/range.ts';
 import type { AskedWindows } from '../app/window-times.ts';
@@ -191,12 +190,12 @@ function Shown({
         ) : part === 'usage_breakdown' ? (
           <Stack key={part}>
             <UsageTable usage={usage} hasCost={shown.shows_spend} />
-            {shown.shows_spend && !isZero(others.cost) ? (
-              <p>
-                Other usage of your plans (<bdi>{others.names.join(', ')}</bdi>) costs{' '}
-                <Money amount={others.cost} currency={usage.currency} />.
+            {(shown.shows_spend ? others : []).map(({ names, cost, currency }) => (
+              <p key={currency}>
+                Other usage of your plans (<bdi>{names.join(', ')}</bdi>) costs{' '}
+                <Money amount={cost} currency={currency} />.
               </p>
-            ) : null}
+            ))}
           </Stack>
         ) : null,
       )}
@@ -205,7 +204,7 @@ function Shown({
 }
 
 function Cards({
-  usage: { items, total_cost, currency },
+  usage: { items, totals },
   shown: { shows_spend, shows_quantities },
 }: {
   readonly usage: Usage;
@@ -214,13 +213,14 @@ function Cards({
   if (!shows_spend && !shows_quantities) return null;
   return (
     <Figures>
-      {shows_spend && currency !== '' ? (
+      {(shows_spend ? totals : []).map(({ total_cost, currency }) => (
         <Figure
+          key={currency}
           label="Cost"
           value={<Money amount={total_cost} currency={currency} />}
           note="before taxes"
         />
-      ) : null}
+      ))}
       {shows_quantities
         ? items.map((item, index) => (
             <Figure key={index} label={item.name} value={<Quantity value={item.total_usage} />} />

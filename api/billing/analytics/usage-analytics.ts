@@ -89,19 +89,39 @@ export async function usageAnalytics(
       commitment_info: isPart ? null : commitmentOf(rated.get(subject) ?? []),
     }),
   );
-  const currency = subjects.find(({ line, isShown }) => line && isShown)?.line?.currency ?? '';
-  const cost = addCosts(
-    found.flatMap(({ figures, subject }) =>
-      subject.line?.currency === currency ? figures.cost : [],
+  const sold = subjects.find(({ line, isShown }) => line && isShown)?.line?.currency ?? '';
+  const totals = totalsOf(found);
+  return {
+    ...(totals[0] ?? totalOf([], sold)),
+    totals,
+    items,
+    custom_analytics: [],
+  };
+}
+
+interface Found {
+  readonly subject: AnalyticsSubject;
+  readonly figures: Figures;
+}
+
+/** The totals of each currency, in the order of the items (money 19.11). */
+function totalsOf(found: readonly Found[]): UsageAnalytics['totals'] {
+  const currencies = new Set(found.flatMap(({ subject }) => subject.line?.currency ?? []));
+  return [...currencies].map((currency) =>
+    totalOf(
+      found.filter(({ subject }) => subject.line?.currency === currency),
+      currency,
     ),
   );
+}
+
+function totalOf(found: readonly Found[], currency: string): UsageAnalytics['totals'][number] {
+  const cost = addCosts(found.map(({ figures }) => figures.cost));
   return {
     subtotal: figureText(cost.cost),
     total_discount: figureText(cost.discount),
     total_cost: figureText(netCost(cost)),
     currency,
-    items,
-    custom_analytics: [],
   };
 }
 

@@ -202,6 +202,42 @@ describe('POST /events/analytics', () => {
     expect(brief(body)).toEqual([[newest.id, '1', '0', 1]]);
   });
 
+  test('currencies are not added up: the totals of each (money 19.11)', async () => {
+    const { catalog } = world;
+    const customer = await catalog.customer({ external_id: 'two currencies' });
+    const start_date = '2026-06-01T00:00:00Z';
+    for (const [currency, amount] of [
+      ['usd', '2'],
+      ['jpy', '300'],
+    ] as const) {
+      const meter = await catalog.meter({ type: 'COUNT' }, { event_name: `in ${currency}` });
+      const plan = await catalog.plan();
+      await catalog.usage(plan, meter, { amount, currency, start_date: '2026-01-01T00:00:00Z' });
+      await catalog.subscribe(customer, plan, { start_date, currency });
+    }
+    await world.send(
+      ['usd', 'usd', 'jpy'].map((currency, number) => ({
+        event_id: `two ${number}`,
+        event_name: `in ${currency}`,
+        external_customer_id: 'two currencies',
+        timestamp: '2026-06-10T10:00:00Z',
+        properties: {},
+      })),
+    );
+    await world.settled();
+    const { body } = await ask({ external_customer_id: 'two currencies' });
+    const total = (currency: string, cost: string) => ({
+      currency,
+      subtotal: cost,
+      total_discount: '0',
+      total_cost: cost,
+    });
+    expect(body.totals).toHaveLength(2);
+    expect(body.totals).toEqual(expect.arrayContaining([total('usd', '4'), total('jpy', '300')]));
+    expect(body).toMatchObject(body.totals[0]);
+    expect(body.totals[0].currency).toBe(body.items[0].currency);
+  });
+
   test.each([
     [{ group_by: ['colour'] }],
     [{ group_by: ['properties.'] }],

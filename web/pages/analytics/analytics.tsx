@@ -26,16 +26,17 @@ import { Period } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { csvOf } from './csv.ts';
 import {
-  byUnit,
   changeOf,
+  chartsOf,
+  chartTitleOf,
   chartOf,
   keyOf,
   sorted,
   titleOf,
-  unitTitleOf,
   valueOf,
   type Item,
   type Measure,
+  type Total,
 } from './figures.ts';
 import { Margin } from './margin.tsx';
 
@@ -169,7 +170,7 @@ export function View() {
         <EmptyState title="The first day is after the last one">Choose other days.</EmptyState>
       ) : (
         <Loaded query={present} what="usage">
-          {({ items, subtotal, total_discount, total_cost, currency, asked }) =>
+          {({ items, totals, currency, asked }) =>
             items.length === 0 ? (
               <EmptyState title="No usage in this range">
                 {state.customer === ''
@@ -181,36 +182,18 @@ export function View() {
                 {currency === '' ? (
                   <p>Costs depend on each customer’s prices. Choose a customer to see them.</p>
                 ) : (
-                  <Figures>
-                    <Figure
-                      label="Subtotal"
-                      value={<Money amount={subtotal} currency={currency} />}
+                  totals.map((total) => (
+                    <CostFigures
+                      key={total.currency}
+                      total={total}
+                      before={state.compare === '' ? undefined : before.data?.totals}
                     />
-                    <Figure
-                      label="Discounts"
-                      value={<Money amount={total_discount} currency={currency} />}
-                    />
-                    <Figure
-                      label="Cost"
-                      value={<Money amount={total_cost} currency={currency} />}
-                      note={
-                        before.data === undefined || state.compare === ''
-                          ? undefined
-                          : changeText(total_cost, before.data.total_cost)
-                      }
-                    />
-                  </Figures>
+                  ))
                 )}
                 <Section
                   title={`${formatWord(measure)} by ${formatWord(asked.window_size).toLowerCase()}`}
                 >
-                  <Pictures
-                    items={items}
-                    measure={measure}
-                    currency={currency}
-                    asked={asked}
-                    now={now}
-                  />
+                  <Pictures items={items} measure={measure} asked={asked} now={now} />
                 </Section>
                 <Section title="Totals">
                   <Totals
@@ -265,30 +248,50 @@ function useAnalytics(
   });
 }
 
-/** Usage in different units has a chart for each unit: tokens and images have no common axis. */
+/** The totals of one currency. `before`: those of the period before; undefined without a comparison. */
+function CostFigures({
+  total: { subtotal, total_discount, total_cost, currency },
+  before,
+}: {
+  readonly total: Total;
+  readonly before: readonly Total[] | undefined;
+}) {
+  const earlier = before?.find((total) => total.currency === currency)?.total_cost ?? '0';
+  return (
+    <Figures>
+      <Figure label="Subtotal" value={<Money amount={subtotal} currency={currency} />} />
+      <Figure label="Discounts" value={<Money amount={total_discount} currency={currency} />} />
+      <Figure
+        label="Cost"
+        value={<Money amount={total_cost} currency={currency} />}
+        note={before === undefined ? undefined : changeText(total_cost, earlier)}
+      />
+    </Figures>
+  );
+}
+
+/** Usage in different units and costs in different currencies have charts of their own: they have no common axis. */
 function Pictures({
   items,
   measure,
-  currency,
   asked,
   now,
 }: {
   readonly items: readonly Item[];
   readonly measure: Measure;
-  readonly currency: string;
   readonly asked: AskedWindows;
   readonly now: string;
 }) {
-  const groups = useMemo(() => (measure === 'usage' ? byUnit(items) : [items]), [items, measure]);
+  const groups = useMemo(() => chartsOf(items, measure), [items, measure]);
   return (
     <Stack>
       {groups.map((group) => (
         <Picture
           key={keyOf(group[0]!)}
           items={group}
-          title={groups.length === 1 ? '' : unitTitleOf(group)}
+          title={groups.length === 1 ? '' : chartTitleOf(group, measure)}
           measure={measure}
-          currency={measure === 'cost' ? currency : ''}
+          currency={measure === 'cost' ? group[0]!.currency : ''}
           asked={asked}
           now={now}
         />

@@ -1,5 +1,9 @@
 import { decimal, decimalText, sum } from '../../../domain/money.ts';
-import type { UsageAnalyticsItem, UsageAnalyticsPoint } from '../../../schemas/usage-analytics.ts';
+import type {
+  UsageAnalytics,
+  UsageAnalyticsItem,
+  UsageAnalyticsPoint,
+} from '../../../schemas/usage-analytics.ts';
 import { windowTimes, type AskedWindows } from '../../app/window-times.ts';
 import type { Series } from '../../ui/series.ts';
 
@@ -16,6 +20,7 @@ export type Item = Pick<
   | 'windows_of_points'
 > & { readonly points: readonly Point[] | null }; // prettier-ignore
 export type Measure = 'usage' | 'cost' | 'events';
+export type Total = UsageAnalytics['totals'][number];
 
 /** Maximum number of lines in a chart; all further items share one more line. */
 const LINES_MAX = 5;
@@ -49,18 +54,23 @@ export const sorted = (items: readonly Item[], measure: Measure): Item[] =>
     decimal(valueOf(right, measure)).comparedTo(decimal(valueOf(left, measure))),
   );
 
-/** Items with the same unit together, in the order of the items. Without a unit a meter is alone. */
-export function byUnit(items: readonly Item[]): Item[][] {
+/**
+ * The items of each chart, in the order of the items: costs of one currency, usage in one unit, or all events.
+ * Without a unit a meter is alone.
+ */
+export function chartsOf(items: readonly Item[], measure: Measure): Item[][] {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
-    const key = item.unit === '' ? `meter ${item.meter_id}` : `unit ${item.unit}`;
+    const unit = item.unit === '' ? `meter ${item.meter_id}` : `unit ${item.unit}`;
+    const key = { cost: item.currency, usage: unit, events: '' }[measure];
     groups.set(key, [...(groups.get(key) ?? []), item]);
   }
   return [...groups.values()];
 }
 
-/** What a chart of items with one unit is called: the only meter, or the unit of several. */
-export function unitTitleOf(items: readonly Item[]): string {
+/** What a chart of several is called: its currency, its only meter, or the unit of its meters. */
+export function chartTitleOf(items: readonly Item[], measure: Measure): string {
+  if (measure === 'cost') return items[0]?.currency.toUpperCase() ?? '';
   const names = new Set(items.map(({ name }) => name));
   const [first] = items;
   const unit = first?.unit_plural || first?.unit || '';
