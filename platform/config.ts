@@ -173,7 +173,7 @@ const Config = z.object({
     .int()
     .min(0)
     .max(30 * 86_400)
-    .default(3600),
+    .default(7200),
   STREAM_BATCH_EVENTS: z.coerce.number().int().min(1).max(65_536).default(20_000),
   STREAM_BATCH_WAIT_MS: z.coerce.number().int().min(1).max(10_000).default(500),
   /** Port of a role's health and metrics server; 0 picks a free one. */

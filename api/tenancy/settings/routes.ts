@@ -29,7 +29,7 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { assertTenantLimits } from '../tenants/limits.ts';
 import { assertCustomCurrencies } from './custom-currencies.ts';
-import { settingAnswer } from './setting-answer.ts';
+import { operatorsDefaults, settingAnswer } from './setting-answer.ts';
 
 function settingKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
@@ -103,7 +103,9 @@ export const settingRoutes = [
       const key = settingKey(call.params.key);
       if (isReadBySuperAdmins(key))
         assertAllowed({ permission: 'setting:read', humanSuperAdminOnly: true }, call.identity);
-      return settingAnswer(call.scope, key, await findSetting(call.deps.pool, call.scope, key));
+      const { deps, scope } = call;
+      const row = await findSetting(deps.pool, scope, key);
+      return settingAnswer(scope, key, row, operatorsDefaults(key, deps.settings));
     },
   }),
   route({
@@ -124,7 +126,7 @@ export const settingRoutes = [
       const row = await call.deps.pool.begin((tx) =>
         save(tx, call.deps, call, key, call.body.value),
       );
-      return settingAnswer(call.scope, key, row);
+      return settingAnswer(call.scope, key, row, operatorsDefaults(key, call.deps.settings));
     },
   }),
   route({

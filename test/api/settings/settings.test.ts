@@ -28,9 +28,14 @@ describe('settings', () => {
       expect(status).toBe(200);
       expect(body).toMatchObject({ id: '', status: '', created_at: null, key });
       expect([body.created_by, body.updated_by]).toEqual(['', '']);
-      expect(body.value).toEqual(SETTINGS[key].default);
+      expect(body.value).toEqual({
+        ...SETTINGS[key].default,
+        ...(key === 'invoice_config' ? { finalization_delay_seconds: operatorsDelay() } : {}),
+      });
     },
   );
+
+  const operatorsDelay = (): number => api.deps.settings.grace_seconds;
 
   // The recorded answers have "" here, which is never null (api 37).
   test('a setting of the tenant has an empty environment_id, stored or not', async () => {
@@ -48,6 +53,20 @@ describe('settings', () => {
     suffix_length: 4,
     timezone: 'Asia/Kolkata',
   };
+
+  test('until the tenant sets a delay, the answered one is the one that holds: the operator’s', async () => {
+    const delay = async () =>
+      (await api.get('/v1/settings/invoice_config')).body.value.finalization_delay_seconds;
+    expect(operatorsDelay()).toBe(3600);
+    const changed = await put('invoice_config', { ...invoice, prefix: 'A' });
+    expect(changed.body.value.finalization_delay_seconds).toBe(operatorsDelay());
+    expect(await delay()).toBe(operatorsDelay());
+    await put('invoice_config', { ...invoice, finalization_delay_seconds: 60 });
+    expect(await delay()).toBe(60);
+    await put('invoice_config', { ...invoice, finalization_delay_seconds: null });
+    expect(await delay()).toBe(operatorsDelay());
+    await api.delete('/v1/settings/invoice_config');
+  });
 
   test('what is sent must be right by itself, is laid over what is stored, and defaults fill the rest', async () => {
     const { body } = await put('invoice_config', {
