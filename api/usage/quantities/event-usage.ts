@@ -1,5 +1,5 @@
 import { invalidField } from '../../../domain/errors.ts';
-import { Decimal, sum } from '../../../domain/money.ts';
+import { Decimal, decimal, sum } from '../../../domain/money.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { EventUsageBody, MeterUsage } from '../../../schemas/usage.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -24,6 +24,8 @@ export async function eventUsage(
   const isBucketed = body.bucket_size != null;
   if (isBucketed && type !== 'MAX' && type !== 'SUM')
     throw invalidField('bucket_size', 'goes with the aggregation types MAX and SUM only');
+  if (type !== 'SUM_WITH_MULTIPLIER' && body.multiplier && !decimal(body.multiplier).eq(1))
+    throw invalidField('multiplier', `${type} takes no multiplier; use SUM_WITH_MULTIPLIER`);
   const group_by = groupNames(body);
   const bucket_size = body.bucket_size ?? body.window_size ?? null;
   const total = {

@@ -37,6 +37,15 @@ describe('usage routes', () => {
       JSON.stringify(left.group) < JSON.stringify(right.group) ? -1 : 1,
     );
 
+  test.each(['COUNT', 'SUM', 'WEIGHTED_SUM'])(
+    'a multiplier of %s is refused, because only SUM_WITH_MULTIPLIER multiplies (api 33)',
+    async (aggregation_type) => {
+      const { status, body } = await usage({ aggregation_type, multiplier: '2' });
+      expect([status, body.details?.[0].path]).toEqual([400, 'multiplier']);
+      expect((await usage({ aggregation_type, multiplier: '1' })).status).toBe(200);
+    },
+  );
+
   test.each`
     aggregation_type         | more                                                  | value
     ${'COUNT'}               | ${{}}                                                 | ${4}
