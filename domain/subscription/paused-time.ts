@@ -65,14 +65,16 @@ export function chargesAroundPauses<Line extends ChargedLine>(
 }
 
 /**
- * Whether a subscription ends in a pause that began with the period or earlier. The period before it was closed when
- * the end was not known (billing 12.8).
+ * Whether a subscription ends without service in its last period: in the instant in which the period begins, or in a
+ * pause that began with the period or earlier. The end was not known when the period before was closed (billing 12.8).
  */
 export const endsUnserved = (
   { end_date }: Pick<BillingSchedule, 'end_date'>,
   closing: Period,
   pauses: readonly PausedTime[],
-): boolean => end_date === closing.end && isPausedThroughout(closing, pauses);
+): boolean =>
+  end_date === closing.end &&
+  (closing.start === closing.end || isPausedThroughout(closing, pauses));
 
 /** The part of a cell before an instant; null if it begins later. */
 function before(cell: ChargeCell, until: Instant): ChargeCell | null {

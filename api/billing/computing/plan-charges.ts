@@ -7,7 +7,7 @@ import {
   type InvoiceScope,
 } from '../../../domain/subscription/charges.ts';
 import { chargesAroundPauses, endsUnserved } from '../../../domain/subscription/paused-time.ts';
-import { serviceWindow } from '../../../domain/time/charge-cells.ts';
+import type { Period } from '../../../domain/time/instant.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import { isRestart, paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { sourcesOfPeriod } from '../../catalog/entitlements/entitlement-sources.ts';
@@ -102,8 +102,8 @@ function chargesOf(
 }
 
 /**
- * Charges of usage lines with a commitment for a term, if the subscription ends in a pause that began with the end of a
- * period. That period was closed before the end was known, so what is unused of the term is not charged yet (12.8).
+ * Charges of usage lines with a commitment for a term, if the subscription ends with a period, or in a pause that began
+ * with it. That period was closed before the end was known, so what is unused of the term is not charged yet (12.8).
  */
 function openTerms(
   { subscription, covers: { closing } }: InvoiceTarget,
@@ -116,10 +116,14 @@ function openTerms(
     const isOpen =
       terms?.trueUpEnabled === true &&
       commitmentReach(terms, line) === 'term' &&
-      serviceWindow(closing, line)?.start === closing.start;
+      isInForce(line, closing);
     return isOpen ? [{ line, cell: { reference: closing, cell: closing, service: closing } }] : [];
   });
 }
+
+/** Whether the line is in force from the start of a time that may be empty, or ends with the subscription. */
+const isInForce = ({ start_date, end_date }: BilledLine, { start, end }: Period): boolean =>
+  start_date <= start && (end_date === null || end_date > start || end_date === end);
 
 /** Fees of a period that a plan change has ended pay their slice, as if their lines had ended there (billing 5.2). */
 const uncut = (charge: Charge<BilledLine>): Charge<BilledLine> => {

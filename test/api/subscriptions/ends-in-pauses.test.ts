@@ -96,8 +96,8 @@ test.each([
   },
 );
 
-/** From 1 January, with prorations, in a pause from the end of January: 310.00 promised for a quarter. */
-async function pausedFromTheEnd(terms: (priceId: string) => object) {
+/** From 1 January, with prorations: 310.00 promised for a quarter. */
+async function soldFor(terms: (priceId: string) => object) {
   const { api, catalog } = world;
   const plan = await catalog.plan();
   const promised = await catalog.usage(plan, await catalog.meter(), {
@@ -110,8 +110,14 @@ async function pausedFromTheEnd(terms: (priceId: string) => object) {
   });
   const post = (path: string, body: object) =>
     api.postOk(`/v1/subscriptions/${subscription.id}/${path}`, body);
-  await post('pause', { pause_mode: 'period_end' });
   return { subscription, post };
+}
+
+/** The same, in a pause from the end of January. */
+async function pausedFromTheEnd(terms: (priceId: string) => object) {
+  const sold = await soldFor(terms);
+  await sold.post('pause', { pause_mode: 'period_end' });
+  return sold;
 }
 
 const QUARTER = { commitment_duration: 'QUARTERLY', enable_true_up: true, overage_factor: '1' };
@@ -121,6 +127,7 @@ const ofLine = (terms: object) => (priceId: string) => ({
   },
 });
 
+const ofSubscription = () => ({ ...QUARTER, commitment_amount: '310' });
 const onCalendar = (terms: ReturnType<typeof ofLine>) => (priceId: string) => ({
   ...terms(priceId),
   billing_cycle: 'calendar',
@@ -140,7 +147,7 @@ describe('a pause from the end of a period, in which the subscription ends', () 
     ['a line', 'at once', ofLine({}), null],
     ['a line', 'at a date', ofLine({}), 'scheduled_date'],
     ['a line, on a calendar', 'at once', onCalendar(ofLine({})), null],
-    ['the subscription', 'at once', () => ({ ...QUARTER, commitment_amount: '310' }), null],
+    ['the subscription', 'at once', ofSubscription, null],
   ])('the term of %s is for the 31 days before it: cancelled %s', async (_, __, terms, planned) => {
     const { subscription, post } = await pausedFromTheEnd(terms);
     const end = day('2026-02-10');
@@ -188,5 +195,36 @@ describe('a pause from the end of a period, in which the subscription ends', () 
     world.api.clock.set(day('2026-02-20'));
     await world.finalize();
     expect(await billed(subscription)).toEqual(['Term True Up 310']);
+  });
+});
+
+describe('cancelled in the instant in which the first period ends: the term is for its 31 days', () => {
+  test.each([
+    ['of a line, with a pause', ofLine({}), true, 'immediate'],
+    ['of a line on a calendar, with a pause', onCalendar(ofLine({})), true, 'immediate'],
+    ['of the subscription, with a pause', ofSubscription, true, 'immediate'],
+    ['of a line, with a pause, as scheduled', ofLine({}), true, 'end_of_period'],
+    ['of a line', ofLine({}), false, 'immediate'],
+    ['of the subscription', ofSubscription, false, 'immediate'],
+  ])('%s', async (_, terms, isPaused, cancellation_type) => {
+    const { subscription, post } = await soldFor(terms);
+    if (isPaused) await post('pause', { pause_mode: 'period_end' });
+    if (cancellation_type === 'end_of_period') await post('cancel', { cancellation_type });
+    world.api.clock.set(day('2026-02-01'));
+    await world.close();
+    if (cancellation_type === 'immediate') await post('cancel', { cancellation_type });
+    await world.close();
+    world.api.clock.set(day('2026-02-20'));
+    await world.finalize();
+    expect(await billed(subscription)).toEqual([expect.stringMatching(/True Up 106\.78$/)]);
+  });
+
+  test('a term that has not begun bills nothing', async () => {
+    const { subscription, post } = await soldFor(ofLine({}));
+    await post('cancel', { cancellation_type: 'immediate' });
+    await world.close();
+    world.api.clock.set(day('2026-02-20'));
+    await world.finalize();
+    expect(await billed(subscription)).toEqual([]);
   });
 });
