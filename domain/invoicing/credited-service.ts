@@ -85,32 +85,36 @@ interface Service extends Period {
  * none is of the time by which a pause has made the period longer.
  */
 function servicesOf(line_item_id: string, rows: readonly ServiceRow[]): Service[] {
-  const services: Service[] = [];
+  const services: (Service & { end: string; readonly rows: ServiceRow[] })[] = [];
   for (const row of rows.toSorted((a, b) => byText(a.period_start, b.period_start))) {
     const { period_start: start, period_end: end, kind } = row;
     const last = services.at(-1);
     if (last === undefined || (start >= last.end && kind !== 'credit'))
       services.push({ line_item_id, start, end, rows: [row] });
-    else
-      services[services.length - 1] = {
-        ...last,
-        end: end > last.end ? end : last.end,
-        rows: [...last.rows, row],
-      };
+    else {
+      last.end = end > last.end ? end : last.end;
+      last.rows.push(row);
+    }
   }
   return services;
 }
 
-/** Groups the services that changes link, directly or by others. */
+/** Groups the services that changes link, directly or by others. The smaller of two groups joins the larger one. */
 function linkedBy(services: readonly Service[]): Service[][] {
-  let groups = services.map((service) => [service]);
-  const changes = new Set(
-    services.flatMap(({ rows }) => rows.flatMap((row) => row.change_id ?? [])),
-  );
-  for (const change of changes) {
-    const isOf = (group: Service[]) =>
-      group.some(({ rows }) => rows.some(({ change_id }) => change_id === change));
-    groups = [groups.filter(isOf).flat(), ...groups.filter((group) => !isOf(group))];
-  }
-  return groups;
+  const groupOf = new Map(services.map((service) => [service, [service]]));
+  const ofChange = new Map<string, Service>();
+  for (const service of services)
+    for (const { change_id } of service.rows) {
+      if (change_id === null) continue;
+      const own = groupOf.get(service)!;
+      const other = groupOf.get(ofChange.get(change_id) ?? service)!;
+      ofChange.set(change_id, service);
+      if (own === other) continue;
+      const [small, large] = own.length < other.length ? [own, other] : [other, own];
+      for (const joining of small) {
+        large.push(joining);
+        groupOf.set(joining, large);
+      }
+    }
+  return [...new Set(groupOf.values())];
 }

@@ -10,7 +10,7 @@ import type { CreateSubscriptionBody } from '../../../schemas/subscription-reque
 import type { SubscriptionPhase } from '../../../schemas/subscription-phase.ts';
 import {
   getCouponByCode,
-  insertCouponAssociation,
+  insertCouponAssociations,
   lockCoupons,
   updateCouponRow,
 } from '../../catalog/coupons/repository.ts';
@@ -112,8 +112,10 @@ export async function writeAssociations(
   );
   for (const [id, total_redemptions] of totals)
     await updateCouponRow(tx, caller.scope, id, { total_redemptions, ...changed(deps, caller) });
-  for (const { coupon: _, ...association } of associations)
-    await insertCouponAssociation(tx, association);
+  await insertCouponAssociations(
+    tx,
+    associations.map(({ coupon: _, ...association }) => association),
+  );
 }
 
 async function wantedCoupons(

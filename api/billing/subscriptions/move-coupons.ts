@@ -3,10 +3,7 @@ import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { earlierOf } from '../../../domain/time/instant.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import {
-  findCouponAssociationsOf,
-  updateCouponAssociationRow,
-} from '../../catalog/coupons/repository.ts';
+import { findCouponAssociationsOf, moveCouponWindows } from '../../catalog/coupons/repository.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { findPhasesOf } from '../records/phase-repository.ts';
@@ -27,6 +24,7 @@ export async function moveCoupons(
   const associations = await findCouponAssociationsOf(tx, scope, [before.id]);
   if (associations.length === 0) return;
   const phases = await findPhasesOf(tx, scope, [before.id]);
+  const moved: { id: string; start_date: string; end_date: string | null }[] = [];
   for (const { id, coupon, start_date, end_date, subscription_phase_id } of associations) {
     const last = phases.find((phase) => phase.id === subscription_phase_id)?.end_date ?? null;
     const endOn = (subscription: SubscriptionRow, from: string) => {
@@ -37,7 +35,7 @@ export async function moveCoupons(
     const follows = end_date === endOn(before, start_date);
     const end = follows ? endOn(after, from) : end_date;
     if (from === start_date && end === end_date) continue;
-    const window = { start_date: from, end_date: end };
-    await updateCouponAssociationRow(tx, scope, id, { ...window, ...changed(deps, caller) });
+    moved.push({ id, start_date: from, end_date: end });
   }
+  await moveCouponWindows(tx, scope, moved, changed(deps, caller));
 }

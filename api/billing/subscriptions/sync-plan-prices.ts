@@ -15,8 +15,9 @@ import { selectorOf } from '../computing/usage-selectors.ts';
 import type { PlanRow } from '../../catalog/offers/plan-repository.ts';
 import {
   findCouponAssociationsOf,
-  insertCouponAssociation,
-  moveCouponAssociation,
+  insertCouponAssociations,
+  moveCouponAssociations,
+  type CouponAssociationRow,
 } from '../../catalog/coupons/repository.ts';
 import { findPricesOfEntities, type PriceRow } from '../../catalog/prices/repository.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
@@ -150,16 +151,18 @@ async function passCouponsOn(
   const { scope } = caller;
   const associations = await findCouponAssociationsOf(tx, scope, [subscriptionId]);
   const uses = await couponUses(tx, scope, [subscriptionId]);
+  const used = new Set(uses.map(({ coupon_association_id: id }) => id));
+  const ofLine = groupBy(associations, ({ subscription_line_item_id: id }) => id);
+  const moved: { id: string; line_item_id: string }[] = [];
+  const begun: CouponAssociationRow[] = [];
   for (const { before, line } of successions) {
-    for (const { coupon, ...association } of associations) {
-      if (association.subscription_line_item_id !== before.id) continue;
+    for (const { coupon, ...association } of ofLine.get(before.id) ?? []) {
       if (association.end_date !== null && association.end_date <= line.start_date) continue;
       if (coupon?.cadence === 'once') {
-        const isUsed = uses.some((use) => use.coupon_association_id === association.id);
-        if (!isUsed) await moveCouponAssociation(tx, scope, association.id, line.id);
+        if (!used.has(association.id)) moved.push({ id: association.id, line_item_id: line.id });
         continue;
       }
-      await insertCouponAssociation(tx, {
+      begun.push({
         ...association,
         ...newRecord(deps, caller, 'coupon_assoc'),
         subscription_line_item_id: line.id,
@@ -167,6 +170,8 @@ async function passCouponsOn(
       });
     }
   }
+  await moveCouponAssociations(tx, scope, moved);
+  await insertCouponAssociations(tx, begun);
 }
 
 /**

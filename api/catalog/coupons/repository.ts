@@ -1,5 +1,6 @@
 import { alreadyExists, notFound } from '../../../domain/errors.ts';
 import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { byId, tableOf } from '../../../postgres/table.ts';
 import type { Coupon, CouponAssociation } from '../../../schemas/coupon.ts';
@@ -83,6 +84,10 @@ const associations = tableOf<CouponAssociationRow>({
 });
 
 export const insertCouponAssociation = associations.insert;
+export const insertCouponAssociations = (
+  tx: Transaction,
+  rows: readonly CouponAssociationRow[],
+): Promise<void> => insertRows(tx, 'coupon_associations', rows);
 export const updateCouponAssociationRow = associations.change;
 
 /** The association with its coupon. 404 if it is unknown or belongs to another scope. */
@@ -163,14 +168,38 @@ async function withCoupons(
   return rows.map((row) => ({ ...row, coupon: couponOf.get(row.coupon_id) ?? null }));
 }
 
-/** Moves an association to another line of its subscription. */
-export async function moveCouponAssociation(
+/** Moves associations, each to another line of its subscription. */
+export async function moveCouponAssociations(
   tx: Transaction,
   scope: Scope,
-  id: string,
-  lineItemId: string,
+  moves: readonly { readonly id: string; readonly line_item_id: string }[],
 ): Promise<void> {
+  if (moves.length === 0) return;
   await tx`
-    update coupon_associations set subscription_line_item_id = ${lineItemId}
-     where ${inScope(tx, scope)} and id = ${id}`;
+    update coupon_associations a set subscription_line_item_id = moved.line_item_id
+      from unnest(${moves.map(({ id }) => id)}::text[],
+                  ${moves.map(({ line_item_id }) => line_item_id)}::text[]) as moved (id, line_item_id)
+     where ${inScope(tx, scope, 'a')} and a.id = moved.id`;
+}
+
+/** Gives associations, each its own, another start and end; a null end is open. */
+export async function moveCouponWindows(
+  tx: Transaction,
+  scope: Scope,
+  windows: readonly {
+    readonly id: string;
+    readonly start_date: string;
+    readonly end_date: string | null;
+  }[],
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<void> {
+  if (windows.length === 0) return;
+  await tx`
+    update coupon_associations a
+       set ${tx(change)}, start_date = moved.start_date, end_date = moved.end_date
+      from unnest(${windows.map(({ id }) => id)}::text[],
+                  ${windows.map(({ start_date }) => start_date)}::timestamptz[],
+                  ${windows.map(({ end_date }) => end_date)}::timestamptz[])
+           as moved (id, start_date, end_date)
+     where ${inScope(tx, scope, 'a')} and a.id = moved.id`;
 }

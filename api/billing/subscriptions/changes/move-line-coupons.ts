@@ -1,9 +1,10 @@
 import type { Transaction } from '../../../../postgres/client.ts';
 import {
   findCouponAssociationsOf,
-  insertCouponAssociation,
-  moveCouponAssociation,
-  updateCouponAssociationRow,
+  insertCouponAssociations,
+  moveCouponAssociations,
+  moveCouponWindows,
+  type CouponAssociationRow,
 } from '../../../catalog/coupons/repository.ts';
 import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
@@ -28,6 +29,9 @@ export async function moveLineCoupons(
   const { scope } = caller;
   const subscriptions = [...new Set(replacements.map(({ before }) => before.subscription_id))];
   const all = await findCouponAssociationsOf(tx, scope, subscriptions);
+  const moved: { id: string; line_item_id: string }[] = [];
+  const ended: { id: string; start_date: string; end_date: string }[] = [];
+  const begun: CouponAssociationRow[] = [];
   const afterOf = new Map(replacements.map(({ before, after }) => [before.id, after]));
   for (const { coupon, ...association } of all) {
     const after = afterOf.get(association.subscription_line_item_id ?? '');
@@ -35,16 +39,18 @@ export async function moveLineCoupons(
     const from = after.start_date;
     if (association.end_date !== null && association.end_date <= from) continue;
     if (coupon?.cadence === 'once' || association.start_date >= from) {
-      await moveCouponAssociation(tx, scope, association.id, after.id);
+      moved.push({ id: association.id, line_item_id: after.id });
       continue;
     }
-    const ended = { end_date: from, ...changed(deps, caller) };
-    await updateCouponAssociationRow(tx, scope, association.id, ended);
-    await insertCouponAssociation(tx, {
+    ended.push({ id: association.id, start_date: association.start_date, end_date: from });
+    begun.push({
       ...association,
       ...newRecord(deps, caller, 'coupon_assoc'),
       subscription_line_item_id: after.id,
       start_date: from,
     });
   }
+  await moveCouponAssociations(tx, scope, moved);
+  await moveCouponWindows(tx, scope, ended, changed(deps, caller));
+  await insertCouponAssociations(tx, begun);
 }
