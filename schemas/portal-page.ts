@@ -46,7 +46,12 @@ export const PortalPageSession = z.object({
   /** Sections of the setting `customer_portal_config` that are switched off. */
   hidden_sections: z.array(z.string()),
   usage_page: PortalUsagePage,
-  customer: z.object({ name: z.string(), timezone: z.string() }),
+  customer: z.object({
+    name: z.string(),
+    timezone: z.string(),
+    /** The time of the customer's test clock for a customer who follows one; otherwise the real time. */
+    now: instant,
+  }),
 });
 export type PortalPageSession = z.infer<typeof PortalPageSession>;
 

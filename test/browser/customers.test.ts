@@ -57,4 +57,43 @@ describeInBrowser('customers', (executable) => {
     expect(problems).toEqual([]);
     await page.context().close();
   });
+
+  test('of a customer on a test clock, the days of the clock are shown: usage, events, payments, portal', async () => {
+    const { api } = shown.world;
+    const catalog = catalogOf(api);
+    const clock = await api.postOk('/v1/test-clocks', { name: 'May', now: '2026-05-20T12:00:00Z' });
+    const past = await catalog.customer({
+      ...{ external_id: 'past', name: 'Past Inc', test_clock_id: clock.id },
+    });
+    await api.postOk('/v1/subscriptions', {
+      ...{ customer_id: past.id, plan_id: shown.records.get('/plans/$id') },
+      ...{ currency: 'usd', start_date: '2026-05-01T00:00:00Z', billing_period: 'MONTHLY' },
+    });
+    const event = { event_name: 'completion', external_customer_id: 'past', source: 'test' };
+    const counted = { timestamp: '2026-05-19T10:00:00Z', properties: { tokens: 5, region: 'eu' } };
+    await shown.world.send([{ ...event, event_id: 'in-may', ...counted }]);
+    await shown.world.settled();
+    const invoice = await api.postOk('/v1/invoices', {
+      ...{ customer_id: past.id, invoice_type: 'ONE_OFF', currency: 'usd' },
+      line_items: [{ display_name: 'Setup', amount: '10', quantity: '1' }],
+    });
+    const { page, problems } = await shown.signedIn();
+    const home = page.url().replace(/\/$/, '');
+    await page.goto(`${home}/customers/${past.id}?tab=usage`);
+    await page
+      .getByRole('cell', { name: /^5( tokens)?$/ })
+      .first()
+      .waitFor();
+    await page.goto(`${home}/customers/${past.id}?tab=timeline`);
+    await page.getByRole('figure', { name: 'Events by day (UTC)' }).waitFor();
+    await page.goto(`${home}/invoices/${invoice.id}`);
+    await hands.press(page.getByRole('button', { name: 'Record payment' }));
+    await page.locator('input[type="date"][value="2026-05-20"]').waitFor();
+    const { url } = (await api.get('/v1/customers/portal/past')).body;
+    await page.goto(`${shown.url}/portal${new URL(url).hash}`);
+    await hands.press(page.getByRole('link', { name: 'Usage' }));
+    await page.getByText('14 May 2026 – 20 May 2026').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isoTime } from '../../platform/clock.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 
 const HOST = '127.0.0.1:8080';
@@ -98,7 +99,7 @@ describe('portal pages', () => {
         shows_spend: true,
         shows_quantities: true,
       },
-      customer: { name: 'Acme', timezone: 'UTC' },
+      customer: { name: 'Acme', timezone: 'UTC', now: isoTime(api.clock.now()) },
     });
     expect([...browser.cookies.keys()].sort()).toEqual([
       '__Host-meterline-portal',

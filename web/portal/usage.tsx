@@ -1,5 +1,4 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { PortalUsagePage } from '../../schemas/portal-page.ts';
 import type { PortalRange } from '../../schemas/words.ts';
 import { FeatureBars } from '../app/billing/feature-bars.tsx';
@@ -90,7 +89,7 @@ function useDays(shown: PortalUsagePage, isShown: boolean) {
   const zone = useZone();
   const [state, setState] = useUrlState(STATE);
   // Fixed while the page is open: a range that moves with every render would never be loaded.
-  const [now] = useState(() => new Date().toISOString());
+  const { now } = usePortal().customer;
   const chosen = choiceOf(state.days, shown);
   const range = chosen === OWN ? ownRange(state, zone, now) : presetRange(chosen, zone, now);
   const isOneDay = chosen === 'today' || chosen === 'yesterday';

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { isoTime } from '../../../platform/clock.ts';
 import { cookieOf, framedHostCookie, hostCookie } from '../../../platform/http/csrf.ts';
 import { registerRoutes, type RegisterOptions } from '../../../platform/http/register-routes.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
@@ -11,6 +12,7 @@ import {
 import { Message } from '../../../schemas/primitives.ts';
 import { route } from '../../conventions/route.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
+import { namesIn, timeOfNames } from '../../customers/test-clocks/time-of-names.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { assertFromOwnPage } from '../../tenancy/browser-sessions/own-pages-only.ts';
 import { readBrand } from '../../tenancy/tenants/brand.ts';
@@ -113,11 +115,12 @@ async function sessionOf(
     return { session: null };
   if (place.is_framed && (await readEmbedOrigins(deps.pool, scope)).length === 0)
     return { session: null };
-  const [expires_at, seller, { name, timezone }, { sections = [] }] = await Promise.all([
+  const [expires_at, seller, { name, timezone }, { sections = [] }, clockTime] = await Promise.all([
     getSessionEnd(deps.pool, scope, session_id),
     readBrand(deps.pool, scope),
     getCustomer(deps.pool, scope, customer_id),
     readSetting(deps.pool, scope, 'customer_portal_config'),
+    timeOfNames(deps.pool, scope, namesIn({ customer_id }), false),
   ]);
   const expires_in_seconds = Math.floor((Date.parse(expires_at) - deps.clock.now()) / 1000);
   return {
@@ -128,7 +131,11 @@ async function sessionOf(
       seller,
       usage_page: usagePageOf(sections),
       hidden_sections: sections.filter(({ enabled }) => !enabled).map(({ id }) => id),
-      customer: { name, timezone: timezone || 'UTC' },
+      customer: {
+        name,
+        timezone: timezone || 'UTC',
+        now: clockTime ?? isoTime(deps.clock.now()),
+      },
     },
   };
 }

@@ -88,7 +88,7 @@ function Content({ customer }: { readonly customer: Customer }) {
           label: 'Usage',
           content: () => (
             <Stack>
-              <UsageChart externalId={customer.external_id} zone={zone} />
+              <UsageChart customer={customer} />
               <Section title="Usage against entitlements">
                 <Entitlements customerId={id} zone={zone} />
               </Section>
@@ -116,7 +116,7 @@ function Content({ customer }: { readonly customer: Customer }) {
           label: 'Timeline',
           content: () => (
             <Stack>
-              <EventVolume externalId={customer.external_id} />
+              <EventVolume customer={customer} />
               <Section title="Changes, notifications and invoices">
                 <Timeline of={{ customer_id: id }} zone={zone} />
               </Section>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
+import { useCustomerTime } from '../../app/customer-time.ts';
 import { useMay } from '../../app/person.tsx';
 import { presetRange } from '../../app/range.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -10,21 +11,18 @@ import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 const DAY_MS = 86_400_000;
 
 /** Accepted events of the customer by UTC day. Copies count, and so do events that no meter counts. */
-export function EventVolume({ externalId }: { readonly externalId: string }) {
+export function EventVolume({ customer }: { readonly customer: ApiRecord<'Customer'> }) {
   const mayRead = useMay('event:read');
-  const [asked] = useState(() => presetRange('last_30_days', 'UTC', new Date().toISOString()));
+  const now = useCustomerTime(customer);
+  const { external_id: external_customer_id } = customer;
   const query = useQuery({
-    queryKey: ['customer-event-volume', externalId, asked],
-    enabled: mayRead,
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.GET('/events/monitoring', {
-          params: {
-            query: { ...asked, window_size: 'DAY', external_customer_id: externalId },
-          },
-          signal,
-        }),
-      ),
+    queryKey: ['customer-event-volume', external_customer_id, now],
+    enabled: mayRead && now !== undefined,
+    queryFn: ({ signal }) => {
+      const days = presetRange('last_30_days', 'UTC', now!);
+      const asked = { ...days, window_size: 'DAY' as const, external_customer_id };
+      return answerOf(api.GET('/events/monitoring', { params: { query: asked }, signal }));
+    },
   });
   if (!mayRead) return null;
   return (

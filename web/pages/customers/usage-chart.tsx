@@ -1,9 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { PortalRange } from '../../../schemas/words.ts';
 import { MeteredUsage } from '../../app/billing/metered-usage.tsx';
+import { useCustomerTime } from '../../app/customer-time.ts';
 import { presetRange } from '../../app/range.ts';
-import { answerOf, api } from '../../client/api.ts';
+import type { AskedWindows } from '../../app/window-times.ts';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
 import { Section } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
@@ -17,32 +18,23 @@ const PRESETS: ReadonlyMap<string, PortalRange> = new Map([
 ]);
 
 /** Usage of each meter by day, and what it costs. */
-export function UsageChart({
-  externalId,
-  zone,
-}: {
-  readonly externalId: string;
-  readonly zone: string;
-}) {
+export function UsageChart({ customer }: { readonly customer: ApiRecord<'Customer'> }) {
+  const { external_id, timezone } = customer;
   const [{ days }, setState] = useUrlState(STATE);
-  // Fixed while the page is open: a range that moves with every render would never be loaded.
-  const [now] = useState(() => new Date().toISOString());
-  const asked = {
-    ...presetRange(PRESETS.get(days) ?? 'last_30_days', zone, now),
-    window_size: 'DAY' as const,
-    timezone: zone,
-  };
+  const now = useCustomerTime(customer);
   const query = useQuery({
-    queryKey: ['customer-chart', externalId, asked],
-    queryFn: async ({ signal }) => ({
-      asked,
-      usage: await answerOf(
-        api.POST('/events/analytics', {
-          body: { external_customer_id: externalId, ...asked },
-          signal,
-        }),
-      ),
-    }),
+    queryKey: ['customer-chart', external_id, days, timezone, now],
+    enabled: now !== undefined,
+    queryFn: async ({ signal }) => {
+      const asked: AskedWindows = {
+        ...presetRange(PRESETS.get(days) ?? 'last_30_days', timezone, now!),
+        window_size: 'DAY',
+        timezone,
+      };
+      const body = { external_customer_id: external_id, ...asked };
+      const usage = await answerOf(api.POST('/events/analytics', { body, signal }));
+      return { asked, usage, now: now! };
+    },
     placeholderData: keepPreviousData,
   });
   return (
@@ -51,18 +43,19 @@ export function UsageChart({
         <ChoiceFilter
           label="Days"
           value={days}
+          unset={null}
           choices={[...PRESETS.keys()].map((count) => [count, count])}
           onChange={(chosen) => setState({ days: chosen })}
         />
       </FilterBar>
       <Loaded query={query} what="usage">
-        {({ usage, asked: shown }) =>
+        {({ usage, ...shown }) =>
           usage.items.length === 0 ? (
             <EmptyState title="No usage in these days">
               Events that name this customer are counted here.
             </EmptyState>
           ) : (
-            <MeteredUsage usage={usage} asked={shown} now={now} />
+            <MeteredUsage usage={usage} {...shown} />
           )
         }
       </Loaded>

@@ -2,34 +2,41 @@ import { useState } from 'react';
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
 import { isAbove, minus } from '../../app/billing/amounts.ts';
+import { useCustomerTime } from '../../app/customer-time.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
+import { Awaiting } from '../../ui/query-state.tsx';
 import { amountText } from './amount-text.ts';
 
-const today = (): string => new Date().toISOString().slice(0, 10);
+const bodyOf = (today: string) =>
+  z.object({
+    amount: amountText,
+    day: z.iso
+      .date('choose a day')
+      .refine((day) => day <= today, { message: 'must not be in the future' }),
+    reference: z.string().max(500),
+  });
 
-const Body = z.object({
-  amount: amountText,
-  day: z.iso
-    .date('choose a day')
-    .refine((day) => day <= today(), { message: 'must not be in the future' }),
-  reference: z.string().max(500),
-});
-
-/** Records money that came outside of every gateway: a transfer, a cheque, cash. */
-export function PaymentForm({
-  invoice,
-  onDone,
-}: {
+interface Recorded {
   readonly invoice: ApiRecord<'Invoice'>;
   readonly onDone: () => Promise<void>;
-}) {
-  const form = useApiForm(Body, {
+}
+
+/** Records money that came outside of every gateway: a transfer, a cheque, cash. */
+export function PaymentForm(recorded: Recorded) {
+  const now = useCustomerTime(recorded.invoice.customer);
+  if (now === undefined) return <Awaiting what="the form" />;
+  return <DatedPaymentForm {...recorded} today={now.slice(0, 'YYYY-MM-DD'.length)} />;
+}
+
+function DatedPaymentForm({ invoice, onDone, today }: Recorded & { readonly today: string }) {
+  const [body] = useState(() => bodyOf(today));
+  const form = useApiForm(body, {
     amount: invoice.amount_remaining,
-    day: today(),
+    day: today,
     reference: '',
   });
   // One key for the life of the dialog: a second press records nothing again.
@@ -51,7 +58,7 @@ export function PaymentForm({
               currency: invoice.currency,
               process_payment: true,
               // A payment of today was received now.
-              ...(values.day === today() ? {} : { succeeded_at: `${values.day}T00:00:00Z` }),
+              ...(values.day === today ? {} : { succeeded_at: `${values.day}T00:00:00Z` }),
               idempotency_key: key,
               ...(values.reference === '' ? {} : { metadata: { reference: values.reference } }),
             },

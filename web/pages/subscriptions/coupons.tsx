@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { couponPart, couponTerms } from '../../app/billing/coupon-terms.ts';
+import { useCustomerTime } from '../../app/customer-time.ts';
 import { useMay } from '../../app/person.tsx';
 import type { ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
@@ -19,6 +20,7 @@ type Association = ApiRecord<'CouponAssociation'>;
 export function Coupons({ subscription }: { readonly subscription: ApiRecord<'Subscription'> }) {
   const [removed, setRemoved] = useState<Association | null>(null);
   const mayWrite = useMay('subscription:write');
+  const now = useCustomerTime(subscription.customer);
   const { coupon_associations: associations, customer_timezone: zone } = subscription;
   if (associations.length === 0) return null;
   const lines = new Map(subscription.line_items?.map((line) => [line.id, line.display_name]));
@@ -31,7 +33,7 @@ export function Coupons({ subscription }: { readonly subscription: ApiRecord<'Su
         rows={associations}
         columns={[
           ...columnsOf(zone, lines),
-          ...(mayWrite && isRunning ? [removeColumn(setRemoved)] : []),
+          ...(mayWrite && isRunning && now !== undefined ? [removeColumn(now, setRemoved)] : []),
         ]}
       />
       <Dialog
@@ -83,11 +85,11 @@ const columnsOf = (
   { header: 'To', cell: ({ end_date }) => <Day at={end_date} zone={zone} /> },
 ];
 
-const removeColumn = (onPress: (row: Association) => void): Column<Association> => ({
+const removeColumn = (now: string, onPress: (row: Association) => void): Column<Association> => ({
   header: 'Remove',
   align: 'end',
   cell: (row) =>
-    row.end_date !== null && Date.parse(row.end_date) <= Date.now() ? (
+    row.end_date !== null && Date.parse(row.end_date) <= Date.parse(now) ? (
       '–'
     ) : (
       <Button small aria-label={`Remove ${nameOf(row)}`} onPress={() => onPress(row)}>

@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import * as z from 'zod';
 import { typed } from '../../app/billing/amounts.ts';
+import { useCustomerTime } from '../../app/customer-time.ts';
 import type { ApiRecord } from '../../client/api.ts';
 import { TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { EmptyState } from '../../ui/query-state.tsx';
+import { Awaiting, EmptyState } from '../../ui/query-state.tsx';
 import { formatDecimal } from '../../ui/text.ts';
 import { PreviewedChange, previewOf, type PreviewedModification } from './previewed-change.tsx';
 
@@ -14,17 +15,21 @@ const Body = z.object({
   ),
 });
 
-/** New quantities of fixed fees: first the invoice or credit that results, then the change. */
-export function QuantityForm({
-  subscription,
-  onDone,
-}: {
+interface Changed {
   readonly subscription: ApiRecord<'Subscription'>;
   readonly onDone: (text: string) => Promise<void>;
-}) {
+}
+
+/** New quantities of fixed fees that have not ended: first the invoice or credit that results, then the change. */
+export function QuantityForm(changed: Changed) {
+  const now = useCustomerTime(changed.subscription.customer);
+  return now === undefined ? <Awaiting what="the fees" /> : <Quantities {...changed} now={now} />;
+}
+
+function Quantities({ subscription, onDone, now }: Changed & { readonly now: string }) {
   const lines = (subscription.line_items ?? []).filter(
     ({ price_type, end_date }) =>
-      price_type === 'FIXED' && (end_date === null || Date.parse(end_date) > Date.now()),
+      price_type === 'FIXED' && (end_date === null || Date.parse(end_date) > Date.parse(now)),
   );
   const form = useApiForm(Body, { quantities: lines.map(({ quantity }) => quantity) });
   const [preview, setPreview] = useState<PreviewedModification | null>(null);
