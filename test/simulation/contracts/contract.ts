@@ -9,7 +9,7 @@ export type Trait = (typeof TRAITS)[number];
 export const KINDS = [
   'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended', 'lines', 'trials', 'paused lines',
   'trial phases', 'paused ends', 'everything', 'rates', 'limits',
-  'previews', 'plan quotas', 'phase addons',
+  'previews', 'plan quotas', 'phase addons', 'group previews',
 ] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 

@@ -28,10 +28,10 @@ export async function livePreviews(world: BillingWorld, seed: number): Promise<o
       differences.push({ seed, what, at, missing, extra });
   };
   world.api.clock.set(iso(contract.start));
-  const more = await soldMore(world, random, contract, seed);
+  const more = await soldMore(world, random, contract, `c${seed}`);
   const signed = await signContract(world, contract, uses, `c${seed}`, more.request);
-  const offers = await offersOf(world, contract, signed, more, seed);
-  const live: Previewed = { world, random, contract, offers, note, done };
+  const offers = await offersOf(world, contract, signed, more, `c${seed}`);
+  const live: Previewed = { world, random, contract, offers, group: [offers], note, done };
   const read = async () =>
     (await world.api.get(`/v1/subscriptions/${signed.subscription.id}`)).body;
   for (let left = contract.periods + 1; left > 0; left -= 1) {
@@ -53,7 +53,7 @@ export async function livePreviews(world: BillingWorld, seed: number): Promise<o
 }
 
 /** Up to four instants of what is left of the running period, in order; in a pause, of as much time after now. */
-function instantsIn(random: Random, subscription: any, now: number): number[] {
+export function instantsIn(random: Random, subscription: any, now: number): number[] {
   const [start, end] = [subscription.current_period_start, subscription.current_period_end].map(
     (time: string) => Date.parse(time),
   ) as [number, number];

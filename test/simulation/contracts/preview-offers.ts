@@ -15,7 +15,7 @@ export async function soldMore(
   world: BillingWorld,
   random: Random,
   contract: Contract,
-  seed: number,
+  name: string,
 ) {
   const currency = contract.currency === 'crx' ? 'usd' : contract.currency;
   const coupons: any[] = [];
@@ -23,7 +23,7 @@ export async function soldMore(
     const cadence = random.pick(['once', 'repeated', 'forever'] as const);
     coupons.push(
       await ok(world, '/coupons', {
-        ...{ name: `Coupon ${index}`, coupon_code: `p${seed}-${index}`, cadence },
+        ...{ name: `Coupon ${index}`, coupon_code: `p${name}-${index}`, cadence },
         ...(cadence === 'repeated' ? { duration_in_periods: 1 + random.below(3) } : {}),
         ...(random.chance(0.5) && contract.currency !== 'crx'
           ? { type: 'fixed', amount_off: String(1 + random.below(60)), currency }
@@ -33,7 +33,7 @@ export async function soldMore(
   }
   const rates: any[] = [];
   for (const [index, percentage_value] of ['6.5', '13'].entries()) {
-    const code = `p${seed}-tax-${index}`;
+    const code = `p${name}-tax-${index}`;
     rates.push(
       await ok(world, '/taxes/rates', {
         ...{ name: code, code, tax_rate_type: 'percentage', percentage_value },
@@ -50,9 +50,9 @@ export async function offersOf(
   contract: Contract,
   signed: Signed,
   { coupons, rates }: Pick<Offers, 'coupons' | 'rates'>,
-  seed: number,
+  name: string,
 ): Promise<Offers> {
   if (contract.isDelegated) return { ...signed, coupons, rates };
-  const more = await world.catalog.customer({ external_id: `c${seed}-more` });
+  const more = await world.catalog.customer({ external_id: `${name}-more` });
   return { ...signed, others: [...signed.others, more], coupons, rates };
 }

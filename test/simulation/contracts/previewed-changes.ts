@@ -1,4 +1,4 @@
-import { Decimal } from '../../../domain/money.ts';
+import { Decimal, sum } from '../../../domain/money.ts';
 import type { BillingWorld } from '../../support/billing-world.ts';
 import type { Random } from '../../support/random.ts';
 import type { Contract } from './contract.ts';
@@ -6,6 +6,7 @@ import type { Note } from './contract-steps.ts';
 import { balanceOf, invoicesOf } from './found-invoices.ts';
 import { iso } from './naive-calendar.ts';
 import type { Offers } from './preview-offers.ts';
+import type { Signed } from './sign-contract.ts';
 import { answerTo, factsIn } from './preview-facts.ts';
 
 /** A contract whose changes are drawn as it runs. */
@@ -14,13 +15,15 @@ export interface Previewed {
   readonly random: Random;
   readonly contract: Contract;
   readonly offers: Offers;
+  /** It, and those that are billed with it: a change may credit the customer of another one. */
+  readonly group: readonly Signed[];
   readonly note: Note;
   /** What was done, in words. */
   readonly done: string[];
 }
 
 /** A request with its preview, or one without. */
-interface Asked {
+export interface Asked {
   readonly what: string;
   readonly path: string;
   readonly body: object;
@@ -28,10 +31,13 @@ interface Asked {
 }
 
 /** A change of any type, as its preview said: its answer, and what is in the wallet then. */
-export async function changeAtRandom(live: Previewed): Promise<void> {
-  const asked = await drawn(live);
+export async function changeAtRandom(
+  live: Previewed,
+  draws: readonly Draw[] = DRAWS,
+): Promise<void> {
+  const asked = await drawn(live, draws);
   if (asked === null) return;
-  const { world, offers, note, done } = live;
+  const { world, note, done } = live;
   const { what, path, body, form } = asked;
   const at = iso(world.api.clock.now());
   if (form === 'no preview') {
@@ -45,7 +51,7 @@ export async function changeAtRandom(live: Previewed): Promise<void> {
   const before = await stateOf(live);
   const previewed = await answerTo(world, `${path}/preview`, body);
   note(`${what}: state after its preview`, before, await stateOf(live));
-  const held = await balanceOf(world, offers);
+  const held = await balanceIn(live);
   const executed = await answerTo(world, `${path}/${execute}`, body);
   done.push(
     `${at} ${what}: ${executed.status} ${executed.isDone ? '' : JSON.stringify(executed.answer)}`,
@@ -61,15 +67,25 @@ export async function changeAtRandom(live: Previewed): Promise<void> {
   note(what, shown(form, executed.answer), shown(form, previewed.answer));
   // The earlier form does not tell what is credited.
   if (form === 'earlier plan' || form === 'late usage') return;
-  note(`${what}: wallet`, [await balanceOf(world, offers)], [balanceAfter(held, previewed.answer)]);
+  note(`${what}: wallet`, [await balanceIn(live)], [balanceAfter(held, previewed.answer)]);
+}
+
+/** Money in the wallets of all customers who may be credited. */
+async function balanceIn({ world, group }: Previewed): Promise<string> {
+  const balances: Decimal[] = [];
+  for (const one of group) balances.push(new Decimal(await balanceOf(world, one)));
+  return sum(balances).toFixed();
 }
 
 /** What a preview may not change. */
-async function stateOf({ world, offers }: Previewed): Promise<string[]> {
-  const { id } = offers.subscription;
-  const { body } = await world.api.get(`/v1/subscriptions/${id}`);
-  const invoices = await invoicesOf(world, { id });
-  return [JSON.stringify(body), JSON.stringify(invoices), await balanceOf(world, offers)];
+async function stateOf(live: Previewed): Promise<string[]> {
+  const { world, group } = live;
+  const state: string[] = [];
+  for (const { subscription } of group) {
+    const { body } = await world.api.get(`/v1/subscriptions/${subscription.id}`);
+    state.push(JSON.stringify(body), JSON.stringify(await invoicesOf(world, subscription)));
+  }
+  return [...state, await balanceIn(live)];
 }
 
 function shown(form: Asked['form'], answer: any): readonly string[] {
@@ -128,25 +144,25 @@ function balanceAfter(held: string, answer: any): string {
 }
 
 /** Null: there is nothing to ask for. */
-async function drawn(live: Previewed): Promise<Asked | null> {
+async function drawn(live: Previewed, draws: readonly Draw[]): Promise<Asked | null> {
   const { world, random, offers } = live;
   const { body: subscription } = await world.api.get(`/v1/subscriptions/${offers.subscription.id}`);
   if (subscription.subscription_status === 'cancelled') return null;
   const path = `/subscriptions/${subscription.id}`;
   for (let tries = 5; tries > 0; tries -= 1) {
-    const asked = await random.pick(DRAWS)(live, subscription, path);
+    const asked = await random.pick(draws)(live, subscription, path);
     if (asked !== null) return asked;
   }
   return null;
 }
 
-type Draw = (
+export type Draw = (
   live: Previewed,
   subscription: any,
   path: string,
 ) => Asked | null | Promise<Asked | null>;
 
-const modify = (what: string, path: string, type: string, params: object): Asked => ({
+export const modify = (what: string, path: string, type: string, params: object): Asked => ({
   ...{ what, path: `${path}/modify`, form: 'modify' },
   body: { type, [`${type}_params`]: params },
 });
@@ -357,6 +373,12 @@ const cancel: Draw = ({ world, random }, subscription, path) => {
     form: 'no preview',
   };
 };
+
+/** Changes that any subscription may make, alone or in a group. */
+export const OWN_DRAWS: readonly Draw[] = [
+  quantities, quantities, quantities, addAddon, addAddon, addAddon, removeAddon, removeAddon, plan, coupon, coupon,
+  couponEnd, tax, taxEnd, lateUsage, pause, cancel,
+]; // prettier-ignore
 
 const DRAWS: readonly Draw[] = [
   quantities, quantities, quantities, addAddon, addAddon, addAddon, removeAddon, removeAddon, plan, plan, plan,

@@ -49,9 +49,9 @@ export async function closeAsPreviewed(
 }
 
 /** When the running period ends, or the contract in it. */
-const endOf = ({ current_period_end, cancel_at }: any): number =>
+export const endOf = ({ current_period_end, cancel_at }: any): number =>
   Date.parse(cancel_at !== null && cancel_at < current_period_end ? cancel_at : current_period_end);
 
 /** A draft uses no credits. */
-const isOfDraft = (fact: string): boolean =>
+export const isOfDraft = (fact: string): boolean =>
   !/prepaid_credits_applied|^(draft|final)\.(total|amount_due) /.test(fact);

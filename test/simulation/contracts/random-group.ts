@@ -20,7 +20,7 @@ export function randomGroup(random: Random): Group {
 }
 
 /** The shape of a parent, from which its children take zone, period and boundaries. */
-function plainParent(random: Random): Contract {
+export function plainParent(random: Random): Contract {
   const zone = random.pick(ZONES);
   const local = randomLocal(random);
   const start = luxonInstant(zone, local);
@@ -41,7 +41,7 @@ function plainParent(random: Random): Contract {
 }
 
 /** What each contract of a group has of its own. */
-function ofOwn(random: Random, own: Pick<Contract, 'unit' | 'count'>, suffix: string) {
+export function ofOwn(random: Random, own: Pick<Contract, 'unit' | 'count'>, suffix: string) {
   const line = () => ({
     ...cadence(random, own),
     ...{ during: null, model: randomModel(random), later: null },
@@ -134,7 +134,7 @@ function randomChild(random: Random, parent: Contract, index: number): Child | n
 }
 
 /** A first period does not end on the day on which it begins (billing 1.4): the child would wait for its parent. */
-const endsOnItsDay = (zone: string, start: number, periods: readonly Time[]): boolean => {
+export const endsOnItsDay = (zone: string, start: number, periods: readonly Time[]): boolean => {
   const end = periods.find((period) => period.end > start)?.end ?? start;
   return luxonLocal(zone, start).hasSame(luxonLocal(zone, end), 'day');
 };
