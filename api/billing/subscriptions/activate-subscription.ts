@@ -5,7 +5,6 @@ import { trialWithin } from '../../../domain/subscription/schedule.ts';
 import { trialFrom } from '../../../domain/subscription/trial.ts';
 import { billingAnchor } from '../../../domain/time/billing-anchor.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
-import { laterOf } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -15,20 +14,15 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { findTaxAssociationsOf, updateTaxAssociationRow } from '../../catalog/taxes/repository.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
-import { changeLineItem } from '../records/line-item-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
-import {
-  changeSubscription,
-  lineItemsOf,
-  lockSubscription,
-} from '../records/subscription-repository.ts';
+import { changeSubscription, lockSubscription } from '../records/subscription-repository.ts';
 import { applyGrants } from '../grants/apply-grants.ts';
 import { customerOf, runningPeriod } from './create-subscription.ts';
 import { isOpeningCharged } from './collect-opening.ts';
 import { moveGrants } from './credit-grants.ts';
 import { moveCoupons } from './move-coupons.ts';
 import { movedAddons, writeMovedAddons } from './move-addons.ts';
+import { moveLines } from './move-lines.ts';
 import { assertNoCheckout } from './no-checkout.ts';
 import { opened, openingInvoice, writeOpening } from './opening-invoice.ts';
 
@@ -56,7 +50,7 @@ export async function activateSubscription(
   const customer = await customerOf(tx, caller, draft);
   const begun = begunAt(draft, start_date);
   await writeMovedAddons(tx, deps, caller, draft, await movedAddons(tx, scope, draft, begun));
-  await moveLines(tx, caller, draft, begun, at);
+  await moveLines(tx, deps, caller, draft, begun);
   await moveTerms(tx, deps, caller, draft, begun);
   const opening = await openingInvoice(tx, deps, caller, { subscription: begun, customer, at });
   const isCharged = await isOpeningCharged(tx, scope, begun, opening);
@@ -107,28 +101,6 @@ function begunAt(draft: SubscriptionRow, start: string): SubscriptionRow {
       trial === null ? 'activate_active' : 'activate_trialing',
     ),
   };
-}
-
-/** Lines that begin with the draft begin with the subscription. */
-async function moveLines(
-  tx: Transaction,
-  { scope, user_id }: Caller,
-  draft: SubscriptionRow,
-  begun: SubscriptionRow,
-  at: string,
-): Promise<void> {
-  for (const line of await withPrices(tx, scope, await lineItemsOf(tx, scope, [draft.id]))) {
-    const by = { updated_at: at, updated_by: user_id };
-    await changeLineItem(tx, scope, line.id, { ...movedWindow(line, draft, begun), ...by });
-  }
-}
-
-function movedWindow(line: BilledLine, draft: SubscriptionRow, begun: SubscriptionRow) {
-  const first = begun.start_date;
-  const isMoved = line.start_date <= draft.start_date || line.start_date < first;
-  const start_date = isMoved ? laterOf(first, line.price.start_date) : line.start_date;
-  const end_date = line.end_date === null ? null : laterOf(line.end_date, start_date);
-  return { start_date, end_date };
 }
 
 /** Coupons, grants and taxes that begin with the draft begin with the subscription. */

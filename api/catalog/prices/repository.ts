@@ -75,6 +75,20 @@ export async function findPricesOfEntities(
      order by created_at desc, id desc`;
 }
 
+/** All versions of the lineages that plans and addons have, without the prices of subscriptions. */
+export async function findVersionsOf(
+  db: Db,
+  scope: Scope,
+  rootIds: readonly string[],
+): Promise<PriceRow[]> {
+  if (rootIds.length === 0) return [];
+  return await db<PriceRow[]>`
+    select ${prices.columns(db)} from prices
+     where ${inScope(db, scope)}
+       and parent_price_id = any(${rootIds as string[]})
+       and entity_type <> 'SUBSCRIPTION'`;
+}
+
 /** The published price with the key that has no end. 404 if not found. */
 export async function getPriceByLookupKey(db: Db, scope: Scope, key: string): Promise<PriceRow> {
   const [row] = await db<PriceRow[]>`
@@ -196,8 +210,8 @@ export async function priceAnswers(
 }
 
 /**
- * Changes text, or sets the end. Terms never change: a change of terms makes a version. An end takes the next
- * sequence number, so that subscriptions notice it.
+ * Changes text, or sets the start or the end. Terms never change: a change of terms makes a version. An end takes the
+ * next sequence number, so that subscriptions notice it.
  */
 export async function updatePriceRow(
   tx: Transaction,
@@ -211,6 +225,7 @@ export async function updatePriceRow(
       | 'lookup_key'
       | 'metadata'
       | 'group_id'
+      | 'start_date'
       | 'end_date'
       | 'updated_at'
       | 'updated_by'

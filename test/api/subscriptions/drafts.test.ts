@@ -102,6 +102,37 @@ describe('activation', () => {
     expect(row!['due_at']).toBe(day('2027-01-01'));
   });
 
+  test('an earlier start counts for overridden prices too, from the start of the plan price on', async () => {
+    const plan = await catalog.plan();
+    const [seats, late] = [
+      await catalog.fixed(plan, '10'),
+      await catalog.fixed(plan, '7', { start_date: day('2026-08-21') }),
+    ];
+    const customer = await catalog.customer();
+    const draft = await catalog.subscribe(customer, plan, {
+      ...{ subscription_status: 'draft', start_date: day('2026-09-01') },
+      override_line_items: [
+        { price_id: seats.id, quantity: '4' },
+        { price_id: late.id, amount: '5' },
+      ],
+    });
+    const { body } = await activate(draft.id, { start_date: day('2026-08-01') });
+    const starts = body.line_items.map(({ price_id, start_date }: any) => [price_id, start_date]);
+    const own = new Map<string, string>(starts);
+    const prices = await api.pool`
+      select id, parent_price_id, start_date from prices where id = any(${[...own.keys()]})`;
+    const startOf = (root: string) => {
+      const price = prices.find(({ parent_price_id }) => parent_price_id === root)!;
+      return [own.get(price['id']), price['start_date']];
+    };
+    expect(startOf(seats.id)).toEqual([day('2026-08-01'), day('2026-08-01')]);
+    expect(startOf(late.id)).toEqual([day('2026-08-21'), day('2026-08-21')]);
+    // 4 × 10.00 for all of the period.
+    expect(body.latest_invoice).toMatchObject({
+      line_items: [{ amount: '40', period_start: day('2026-08-01') }, {}],
+    });
+  });
+
   test('the trial is as long as before; one-time fees and grants wait for its end', async () => {
     const { draft } = await drafted({
       trial_period_days: 10,
