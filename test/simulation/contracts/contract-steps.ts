@@ -1,5 +1,5 @@
 import type { BillingWorld } from '../../support/billing-world.ts';
-import type { Bill, Contract, Draft, Use } from './contract.ts';
+import type { Bill, Contract, Draft, Pause, Use } from './contract.ts';
 import { invoiceOf } from './found-invoices.ts';
 import { exact, settled, type Facts } from './invoice-facts.ts';
 import { iso } from './naive-calendar.ts';
@@ -60,11 +60,8 @@ export function pauseSteps(
   { id }: { id: string },
 ): Step[] {
   const path = `/subscriptions/${id}`;
-  return pauses.flatMap(({ mode, start, end, byHand, planned, isLast }, index): Step[] => {
-    const before = Math.max(
-      account.periods.findLast((period) => period.start < start)!.start,
-      (pauses[index - 1]?.end ?? 0) + 1,
-    );
+  return pauses.flatMap((pause, index): Step[] => {
+    const { mode, start, end, byHand, planned, isLast } = pause;
     const body = {
       pause_mode: mode,
       ...(mode === 'scheduled' ? { pause_start: iso(start) } : {}),
@@ -73,7 +70,7 @@ export function pauseSteps(
     const resumption = { resume_mode: 'scheduled', resume_at: iso(end) };
     const resume = () =>
       byHand && planned === null ? ok(world, `${path}/resume`, {}) : world.close();
-    const asked = mode === 'immediate' ? start : Math.floor((before + start) / 2);
+    const asked = whenPauseIsAsked(pause, pauses[index - 1], account);
     return [
       { at: asked, run: () => ok(world, `${path}/pause`, body) },
       ...(mode === 'scheduled' ? [{ at: start, run: () => world.close() }] : []),
@@ -83,6 +80,17 @@ export function pauseSteps(
       ...(isLast ? [] : [{ at: end, run: resume }]),
     ];
   });
+}
+
+/** A pause that is planned is asked for between the one before, or the start of the period, and its own start. */
+export function whenPauseIsAsked(
+  { mode, start }: Pause,
+  last: Pause | undefined,
+  { periods }: Account,
+): number {
+  const period = periods.findLast((one) => one.start < start)!;
+  const before = Math.max(period.start, (last?.end ?? 0) + 1);
+  return mode === 'immediate' ? start : Math.floor((before + start) / 2);
 }
 
 /** Quantities change, each as its preview said. */

@@ -9,7 +9,7 @@ export type Trait = (typeof TRAITS)[number];
 export const KINDS = [
   'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended', 'lines', 'trials', 'paused lines',
   'trial phases', 'paused ends', 'everything', 'rates', 'limits',
-  'previews', 'plan quotas', 'phase addons', 'group previews',
+  'previews', 'plan quotas', 'phase addons', 'group previews', 'drafts', 'paused quotas', 'unit ends',
 ] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 
@@ -243,6 +243,8 @@ export interface Contract extends Cadence {
     /** It is a coupon of one of the phases. */
     readonly phase?: 'first' | 'second';
   } | null;
+  /** Percent off one of the lines, before what is off everything. */
+  readonly lineOff: { readonly line: string; readonly percent: number } | null;
   readonly taxes: readonly Tax[];
   /** Money of a prepaid wallet in the currency of the invoices. */
   readonly credits: number;

@@ -15,6 +15,7 @@ import {
   pauseSteps,
   quantitySteps,
   type Note,
+  type Step,
 } from './contract-steps.ts';
 import { balanceOf, billed, invoicesOf } from './found-invoices.ts';
 import { beside, factsOf, shown, type Facts } from './invoice-facts.ts';
@@ -24,7 +25,7 @@ import { lineSteps } from './line-steps.ts';
 import { Account } from './naive-contract.ts';
 import { randomContract, randomUses } from './random-contract.ts';
 import { compareAnalytics } from './shown-usage.ts';
-import { moneyOf, signContract } from './sign-contract.ts';
+import { moneyOf, signContract, type Signed } from './sign-contract.ts';
 import { trialSteps } from './trial-steps.ts';
 
 /** What differs, in words; empty: every invoice is as the naive account says, and as its preview said. */
@@ -60,17 +61,7 @@ export async function liveContract(
     });
   const { bills, left } = account.settled();
   const steps = [
-    ...trialSteps(world, contract, subscription, note),
-    ...pauseSteps(world, contract, account, subscription),
-    ...quantitySteps(world, contract, subscription, note),
-    ...cancelSteps(world, contract, account, subscription),
-    ...addonSteps(world, contract, signed, note),
-    ...familySteps(world, contract, signed),
-    ...grantSteps(world, contract, bills),
-    ...moveSteps(world, contract, signed, note),
-    ...lineSteps(world, contract, signed),
-    ...limitSteps(world, contract, signed),
-    ...bills.flatMap((bill) => billSteps(world, contract, subscription, bill, note)),
+    ...stepsOf(world, contract, account, signed, bills, note),
     ...lateSteps(world, uses, signed, bills),
   ].sort((left, right) => left.at - right.at);
   for (const { at, run } of steps) {
@@ -96,6 +87,31 @@ export async function liveContract(
   return differences.length === 0
     ? []
     : [{ seed, contract: JSON.stringify(contract) }, ...differences];
+}
+
+/** All that happens to a contract, but late usage; not sorted. */
+export function stepsOf(
+  world: BillingWorld,
+  contract: Contract,
+  account: Account,
+  signed: Signed,
+  bills: readonly Bill[],
+  note: Note,
+): Step[] {
+  const { subscription } = signed;
+  return [
+    ...trialSteps(world, contract, subscription, note),
+    ...pauseSteps(world, contract, account, subscription),
+    ...quantitySteps(world, contract, subscription, note),
+    ...cancelSteps(world, contract, account, subscription),
+    ...addonSteps(world, contract, signed, note),
+    ...familySteps(world, contract, signed),
+    ...grantSteps(world, contract, bills),
+    ...moveSteps(world, contract, signed, note),
+    ...lineSteps(world, contract, signed),
+    ...limitSteps(world, contract, signed),
+    ...bills.flatMap((bill) => billSteps(world, contract, subscription, bill, note)),
+  ];
 }
 
 /** Notes how the invoices of a subscription differ from the bills of its account. */

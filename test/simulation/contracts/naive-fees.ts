@@ -1,5 +1,15 @@
 import { Decimal } from '../../../domain/money.ts';
-import type { Addon, Bill, BilledRow, Block, Draft, Fee, Pause, Row } from './contract.ts';
+import {
+  FACTOR,
+  type Addon,
+  type Bill,
+  type BilledRow,
+  type Block,
+  type Draft,
+  type Fee,
+  type Pause,
+  type Row,
+} from './contract.ts';
 import { cut, type Time } from './naive-calendar.ts';
 import { active, cellsOf, overlap, type Lived } from './naive-life.ts';
 import { modelOf, NEVER, share, type Lines, type Part } from './naive-lines.ts';
@@ -265,16 +275,21 @@ export class Fees {
       const gross = total(charged.map(({ amount }) => new Decimal(amount)));
       const net = total(charged.map((row) => row.net));
       if (gross.isZero()) return [];
-      const part = rate(modelOf(fee, { isLater }), new Decimal(fee.quantity))
-        .times(share(rest, reference, period.added))
-        .times(net)
-        .div(gross);
+      const price = rate(modelOf(fee, { isLater }), new Decimal(fee.quantity)).times(
+        share(rest, reference, period.added),
+      );
+      const part = this.#inMoney(price).times(net).div(gross);
       const credit = Decimal.min(this.#lines.round(part), net);
       if (credit.isZero()) return [];
       const taxes = total(charged.map((row) => row.tax));
       const tax = credit.eq(net) ? taxes : this.#lines.round(taxes.times(credit).div(net));
       return [{ ...rest, credit, tax }];
     });
+  }
+
+  /** What is charged in a custom currency is given back in that of the invoices. */
+  #inMoney(price: Decimal): Decimal {
+    return this.#lines.contract.currency === 'crx' ? price.times(FACTOR) : price;
   }
 
   /** The number of the cell that a row paid: later pauses have moved the cells since. */

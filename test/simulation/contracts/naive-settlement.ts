@@ -55,10 +55,10 @@ export function paidFrom(
     priority: null,
     expiry: null,
   };
-  const blocks = [
-    ...(contract.credits > 0 ? [paidAhead] : []),
-    ...credited.map((block) => ({ ...block, amount: inMoney(contract, block.amount) })),
-  ].map((block): Left => ({ ...block, left: new Decimal(block.amount) }));
+  const blocks = [...(contract.credits > 0 ? [paidAhead] : []), ...credited].map((block): Left => ({
+    ...block,
+    left: new Decimal(block.amount),
+  }));
   // A wallet that the first credits make pays usage only.
   const isForUsage = contract.credits === 0;
   const paid = new Map(
@@ -90,6 +90,7 @@ const minor = ({ currency }: Contract): number => (currency === 'jpy' ? 0 : 2);
 const round = (contract: Contract, value: Decimal): Decimal =>
   value.toDecimalPlaces(minor(contract), Decimal.ROUND_HALF_UP);
 
+/** An amount in the currency of the invoices: that of a custom currency is converted. */
 function inMoney(contract: Contract, amount: string): string {
   if (contract.currency !== 'crx') return amount;
   return round(contract, new Decimal(amount).times(FACTOR)).toFixed();
@@ -139,25 +140,32 @@ function allocated(
   return parts;
 }
 
-/** Without the credits. */
+/** Without the credits. What is off a line comes first (billing 7.3). */
 function bill(contract: Contract, draft: Draft, time: Time): Bill {
-  const { off } = contract;
+  const { off, lineOff } = contract;
   const rows = draft.rows.map((row) => ({ ...row, amount: inMoney(contract, row.amount) }));
+  const charges = rows.map(({ kind }) => kind !== 'credit');
+  const ofLine = rows.map(({ name }, index) => charges[index]! && name === lineOff?.line);
+  const left = less(contract, amountsOf(rows), ofLine, lineOff?.percent ?? 0);
   const eligible = rows.map(
-    ({ kind, ...row }) => row.start < time.end && row.end > time.start && kind !== 'credit',
+    ({ start, end }, index) => start < time.end && end > time.start && charges[index]!,
   );
-  const discount = round(
-    contract,
-    amounts(rows.filter((_, index) => eligible[index]))
-      .times(off?.percent ?? 0)
-      .div(100),
-  );
-  const shares = allocated(contract, discount, amountsOf(rows), eligible);
-  const discounted = rows.map((row, index) => ({
-    ...row,
-    net: new Decimal(row.amount).minus(shares[index]!),
-  }));
+  const nets = less(contract, left, eligible, off?.percent ?? 0);
+  const discounted = rows.map((row, index) => ({ ...row, net: nets[index]! }));
   return taxed(contract, { ...draft, rows: discounted });
+}
+
+/** What a discount, rounded once, leaves of each of the values. */
+function less(
+  contract: Contract,
+  values: readonly Decimal[],
+  eligible: readonly boolean[],
+  percent: number,
+): Decimal[] {
+  const sum = total(values.filter((_, index) => eligible[index]));
+  const discount = round(contract, sum.times(percent).div(100));
+  const shares = allocated(contract, discount, values, eligible);
+  return values.map((value, index) => value.minus(shares[index]!));
 }
 
 /** What an invoice of discounted rows says with the taxes of the contract. */

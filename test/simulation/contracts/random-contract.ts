@@ -18,9 +18,11 @@ import { withLines } from './random-lines.ts';
 import { withMoves } from './random-moves.ts';
 import { withPausedEnd, withPausedLines } from './random-paused-lines.ts';
 import { withEverything } from './random-everything.ts';
+import { withPausedQuotas } from './random-paused-quotas.ts';
 import { withPhaseAddons } from './random-phase-addons.ts';
 import { withPlanQuotas } from './random-plan-quotas.ts';
 import { withLimits, withQuotas } from './random-quotas.ts';
+import { withUnitEnd } from './random-unit-ends.ts';
 import { withRates } from './random-rates.ts';
 import { withTrial } from './random-trials.ts';
 import { withAmendments, withChanges, withEnd, withTraits } from './random-traits.ts';
@@ -53,6 +55,8 @@ export function randomContract(random: Random, kind: Kind): Contract {
   if (kind === 'rates') return withRates(random, plain);
   if (kind === 'limits') return withLimits(random, plain);
   if (kind === 'phase addons') return withPhaseAddons(random, plain);
+  if (kind === 'unit ends') return withUnitEnd(random, plain);
+  if (kind === 'paused quotas') return withPausedQuotas(random, plain);
   if (kind === 'plan quotas') return withPlanQuotas(random, plain);
   return kind === 'changes' ? withChanges(random, plain) : withTraits(random, plain, traits);
 }
@@ -74,7 +78,7 @@ const RUN_THROUGH: readonly Kind[] = ['plain', 'mixed', ...TRAITS, 'groups'];
 export const NOTHING_MORE = {
   ...{ pauses: [], changes: [], moves: [], addons: [], edits: [], grants: [], grantsOfPlan: false },
   ...{ inUnits: false, members: [], isDelegated: false, trial: 0, cancelled: null },
-  ...{ trialOf: 'days' as const, trialMoves: [], creditRate: '1', limits: [] },
+  ...{ trialOf: 'days' as const, trialMoves: [], creditRate: '1', limits: [], lineOff: null },
 };
 
 function plainContract(random: Random, kind: Kind, traits: ReadonlySet<Trait>): Contract {
@@ -223,7 +227,8 @@ export function randomUses(random: Random, contract: Contract): Use[] {
     ...contract.edits.flatMap((edit) => (edit.kind === 'service' ? [edit.service] : [])),
   ];
   /** Windows of quotas that are open when something changes have usage before and after it. */
-  const turns = contract.kind === 'plan quotas' ? turnsOf(contract) : [];
+  const hasTurns = contract.kind === 'plan quotas' || contract.kind === 'paused quotas';
+  const turns = hasTurns ? turnsOf(contract) : [];
   const around = (instant: number) =>
     Math.max(contract.start, instant + Math.floor((random.next() - 0.5) * 6 * DAY));
   /** Kinds that have late usage; earlier seeds of `everything` have it without free usage. */
@@ -250,7 +255,8 @@ export function randomUses(random: Random, contract: Contract): Use[] {
   );
 }
 
-const turnsOf = ({ moves, addons }: Contract): number[] => [
+const turnsOf = ({ moves, addons, pauses }: Contract): number[] => [
   ...moves.map(({ at }) => at),
+  ...pauses.flatMap(({ start, end }) => [start, end]),
   ...addons.flatMap(({ attached, detached }) => [attached, ...(detached ? [detached.at] : [])]),
 ];

@@ -5,7 +5,12 @@ import { Account } from './naive-contract.ts';
 import { DAY, cadence, randomModel } from './random-offer.ts';
 
 /** One to three changes of the plan, each after the one before took effect. */
-export function withMoves(random: Random, plain: Contract, trials = 0.2): Contract {
+export function withMoves(
+  random: Random,
+  plain: Contract,
+  trials = 0.2,
+  canMove: (move: PlanMove) => boolean = () => true,
+): Contract {
   const days = roughDays(plain.unit, plain.count);
   const trial = random.chance(trials) ? 1 + random.below(Math.min(days, 30)) : 0;
   let contract: Contract = {
@@ -17,7 +22,8 @@ export function withMoves(random: Random, plain: Contract, trials = 0.2): Contra
   };
   for (let left = 1 + random.below(3); left > 0; left -= 1) {
     const move = randomMove(random, contract);
-    if (move !== null) contract = { ...contract, moves: [...contract.moves, move] };
+    if (move !== null && canMove(move))
+      contract = { ...contract, moves: [...contract.moves, move] };
   }
   return contract;
 }

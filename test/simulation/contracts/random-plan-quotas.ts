@@ -8,12 +8,17 @@ import { cancellation, withAddons } from './random-traits.ts';
  * Plans that make usage free in different ways, one after the other, with addons and limits of the subscription itself
  * beside them. Much of the usage arrives late.
  */
-export function withPlanQuotas(random: Random, plain: Contract): Contract {
+export function withPlanQuotas(
+  random: Random,
+  plain: Contract,
+  trials = 0.2,
+  canMove: (move: PlanMove) => boolean = () => true,
+): Contract {
   const first = plain.services.map((service): Service => ({
     ...service,
     free: freeFirst(random, service),
   }));
-  const moved = withMoves(random, { ...plain, services: first });
+  const moved = withMoves(random, { ...plain, services: first }, trials, canMove);
   const moves = moved.moves.map((move): PlanMove => ({
     ...move,
     services: move.services.map((service) => ({

@@ -62,7 +62,7 @@ export async function compareBalance(
   invoice: any,
   note: Note,
 ): Promise<void> {
-  if (contract.off !== null || contract.isDelegated) return;
+  if (contract.off !== null || contract.lineOff !== null || contract.isDelegated) return;
   const { body: wallets } = await world.api.get(`/v1/customers/${customer_id}/wallets`);
   const wallet = wallets.find(
     ({ wallet_type, wallet_status, currency }: any) =>

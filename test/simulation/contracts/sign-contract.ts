@@ -12,14 +12,20 @@ import {
 import { iso } from './naive-calendar.ts';
 import { Metered, each, ok, overrideOf, sellFee } from './sell-offer.ts';
 
+/** Addons and prices of a contract that is sold. */
+export interface Sold {
+  readonly addons: readonly { readonly id: string }[];
+  readonly prices: readonly { readonly id: string }[];
+}
+
 /** Sells the contract to a new customer: its catalog, what was paid ahead, and its usage, which is already counted. */
 export async function signContract(
   world: BillingWorld,
   contract: Contract,
   uses: readonly Use[],
   name: string,
-  /** More of the request for the subscription. */
-  more: object = {},
+  /** More of the request for the subscription, from what it is sold. */
+  more: object | ((sold: Sold) => object) = {},
 ) {
   const { catalog, api, usage } = world;
   const plan = await catalog.plan();
@@ -82,6 +88,7 @@ export async function signContract(
             ? { cadence: 'forever' }
             : { cadence: 'repeated', duration_in_periods: off.periods }),
         });
+  const lineCoupons = await lineCouponsOf(world, contract, [...fees, ...services]);
   for (const [service, meter] of metered.meters) {
     for (const [by, user] of [customer, ...others].entries()) {
       const own = uses.filter((use) => use.service === service && use.by === by);
@@ -106,6 +113,7 @@ export async function signContract(
     override_line_items: seats,
     line_item_commitments: commitmentsOf(contract.services, services),
     coupons: coupon === null || off?.phase !== undefined ? [] : [coupon.id],
+    ...lineCoupons,
     // Of a customer who pays for another one, those of the payer count.
     tax_rate_overrides: contract.isDelegated ? [] : taxes,
     ...(contract.grants.length === 0 || contract.grantsOfPlan
@@ -126,7 +134,7 @@ export async function signContract(
           enable_true_up: commitment.trueUp,
         }),
     ...(contract.phase === null ? {} : { phases: phasesOf(contract, fees, services, coupon) }),
-    ...more,
+    ...(typeof more === 'function' ? more({ addons, prices: [...fees, ...services] }) : more),
   });
   await each(contract.services, async ({ name, free }) => {
     if (free === null || free.own === null || free.own.replaces) return;
@@ -182,6 +190,21 @@ function grantOf({ credits, rate, every, expires, priority }: Grant, name: strin
         }),
     ...(priority === null ? {} : { priority }),
   };
+}
+
+/** The coupon of one line, as the request for the subscription names it. */
+async function lineCouponsOf(
+  world: BillingWorld,
+  { lineOff, fees, services }: Contract,
+  prices: readonly { readonly id: string }[],
+): Promise<object> {
+  if (lineOff === null) return {};
+  const coupon = await ok(world, '/coupons', {
+    ...{ name: 'Off a line', type: 'percentage', cadence: 'forever' },
+    percentage_off: String(lineOff.percent),
+  });
+  const index = [...fees, ...services].findIndex(({ name }) => name === lineOff.line);
+  return { line_item_coupons: { [prices[index]!.id]: [coupon.id] } };
 }
 
 function phasesOf(
