@@ -61,10 +61,11 @@ export interface PriceSync {
 
 /**
  * Line changes on one subscription from the prices of its plan (billing 2.8). `lines` are ordered
- * oldest first. Lines on an ended price end with it. A price gets a line if it has not ended by `now`, fits,
- * is selected, and the subscription has neither a line for it nor its own price of the lineage. A fixed fee
- * paid in advance changes at the next boundary, never within a period. Idempotent: a second run changes
- * nothing.
+ * oldest first. Lines on an ended price end with it, and no earlier than the oldest period that is not final. A
+ * price gets a line if it has not ended by `now`, fits, is selected, and the subscription has neither a line for
+ * it nor its own price of the lineage. A version that has ended gets one too, if it served between a line and a
+ * later version. A fixed fee paid in advance changes at the next boundary, never within a period. Idempotent: a
+ * second run changes nothing.
  */
 export function planPriceSync(
   prices: readonly SyncedPrice[],
@@ -99,14 +100,39 @@ function isWanted(
   subscription: SyncedSubscription,
   now: Instant,
 ): boolean {
-  if (price.status !== 'published' || (price.end_date !== null && price.end_date <= now))
-    return false;
+  if (price.status !== 'published') return false;
+  const hasEnded = price.end_date !== null && price.end_date <= now;
+  if (hasEnded && !isBetween(price, price.end_date!, prices, lines)) return false;
   const known = lines.some(
     (line) =>
       line.price_id === price.id ||
       (line.entity_type === 'subscription' && line.parent_price_id === price.parent_price_id),
   );
   return !known && currencyFits(price, subscription) && isSelected(price, prices, subscription);
+}
+
+/** Whether the version followed a version that a line bills, and a later one follows it. */
+function isBetween(
+  price: SyncedPrice,
+  end: Instant,
+  prices: readonly SyncedPrice[],
+  lines: readonly SyncedLine[],
+): boolean {
+  const { billing_period, parent_price_id: root, start_date } = price;
+  if (billing_period === 'ONETIME' || start_date === null) return false;
+  const before = lines.findLast(
+    (line) => line.entity_type === 'plan' && line.parent_price_id === root,
+  );
+  const isServed =
+    before !== undefined && (before.end_date === null || before.end_date >= start_date);
+  const isFollowed = prices.some(
+    (later) =>
+      later.status === 'published' &&
+      later.parent_price_id === root &&
+      later.start_date !== null &&
+      later.start_date >= end,
+  );
+  return isServed && isFollowed;
 }
 
 const predecessorOf = (price: SyncedPrice, lines: readonly SyncedLine[]): string | null =>
@@ -132,8 +158,12 @@ const isPaidInAdvance = (price: SyncedPrice): boolean =>
   price.invoice_cadence === 'ADVANCE' &&
   price.billing_period !== 'ONETIME';
 
-const endOf = (price: SyncedPrice, end: Instant, { advance_until }: SyncedSubscription): Instant =>
-  isPaidInAdvance(price) ? laterOf(end, advance_until) : end;
+/** Nothing ends in a period that is final, and no advance in time that is paid. */
+const endOf = (
+  price: SyncedPrice,
+  end: Instant,
+  { advance_until, open_from }: SyncedSubscription,
+): Instant => laterOf(end, isPaidInAdvance(price) ? advance_until : open_from);
 
 function startOf(price: SyncedPrice, subscription: SyncedSubscription): Instant {
   const { start_date, open_from, advance_until } = subscription;

@@ -153,13 +153,14 @@ async function passCouponsOn(
   const uses = await couponUses(tx, scope, [subscriptionId]);
   const used = new Set(uses.map(({ coupon_association_id: id }) => id));
   const ofLine = groupBy(associations, ({ subscription_line_item_id: id }) => id);
-  const moved: { id: string; line_item_id: string }[] = [];
+  // Of several versions that follow one line, the last one keeps the coupon.
+  const moved = new Map<string, string>();
   const begun: CouponAssociationRow[] = [];
   for (const { before, line } of successions) {
     for (const { coupon, ...association } of ofLine.get(before.id) ?? []) {
       if (association.end_date !== null && association.end_date <= line.start_date) continue;
       if (coupon?.cadence === 'once') {
-        if (!used.has(association.id)) moved.push({ id: association.id, line_item_id: line.id });
+        if (!used.has(association.id)) moved.set(association.id, line.id);
         continue;
       }
       begun.push({
@@ -170,7 +171,11 @@ async function passCouponsOn(
       });
     }
   }
-  await moveCouponAssociations(tx, scope, moved);
+  await moveCouponAssociations(
+    tx,
+    scope,
+    [...moved].map(([id, line_item_id]) => ({ id, line_item_id })),
+  );
   await insertCouponAssociations(tx, begun);
 }
 

@@ -64,7 +64,7 @@ describe('a new version of a price reaches a subscription (2.8)', () => {
   test.each<[string, Partial<SyncedPrice>, string, string[]]>([
     ['usage, at the change', {}, '2026-03-05', ['end line_v1 2026-03-05', 'create v2 2026-03-05 open']],
     ['usage, ahead', {}, '2026-05-05', ['end line_v1 2026-05-05', 'create v2 2026-05-05 open']],
-    ['usage, in a finalized period: from the oldest open one', {}, '2026-02-05', ['end line_v1 2026-02-05', 'create v2 2026-03-01 open']],
+    ['usage, in a finalized period: from the oldest open one', {}, '2026-02-05', ['end line_v1 2026-03-01', 'create v2 2026-03-01 open']],
     ['a fee in arrear, at the change', arrear, '2026-03-05', ['end line_v1 2026-03-05', 'create v2 2026-03-05 open']],
     ['a fee in advance, at the next boundary', advance, '2026-03-05', ['end line_v1 2026-04-01', 'create v2 2026-04-01 open']],
     ['a fee in advance, ahead', advance, '2026-05-01', ['end line_v1 2026-05-01', 'create v2 2026-05-01 open']],
@@ -92,16 +92,47 @@ describe('a new version of a price reaches a subscription (2.8)', () => {
     expect(sync(versions('2026-03-05'), [own])).toEqual([]);
   });
 
-  test('versions that have ended by now are passed over', () => {
-    const three = [
-      price('v1', { end_date: at('2026-03-02') }),
-      price('v2', { parent_price_id: 'v1', start_date: at('2026-03-02'), end_date: NOW }),
-      price('v3', { parent_price_id: 'v1', start_date: NOW }),
+  describe('a version that has ended by now', () => {
+    const three = (more: Partial<SyncedPrice> = {}) => [
+      price('v1', { end_date: at('2026-03-02'), ...more }),
+      price('v2', { parent_price_id: 'v1', start_date: at('2026-03-02'), end_date: NOW, ...more }),
+      price('v3', { parent_price_id: 'v1', start_date: NOW, ...more }),
     ];
-    expect(sync(three, [line('v1')])).toEqual([
+    const synced = [
       'end line_v1 2026-03-02',
+      'create v2 2026-03-02 2026-03-10',
       'create v3 2026-03-10 open',
-    ]);
+    ];
+
+    test('bills its own time, so that no usage is free', () => {
+      expect(sync(three(), [line('v1')])).toEqual(synced);
+      // The line may have ended with its price before.
+      const ended = line('v1', { end_date: at('2026-03-02') });
+      expect(sync(three(), [ended])).toEqual(synced.slice(1));
+    });
+
+    test('bills nothing of a period that is final', () => {
+      const old = three().slice(0, 2);
+      old[0] = price('v1', { end_date: at('2026-01-05') });
+      old[1] = { ...old[1]!, start_date: at('2026-01-05'), end_date: at('2026-02-20') };
+      const last = price('v3', { parent_price_id: 'v1', start_date: at('2026-02-20') });
+      expect(sync([...old, last], [line('v1')])).toEqual([
+        'end line_v1 2026-03-01',
+        'create v3 2026-03-01 open',
+      ]);
+    });
+
+    test('gets no line after one that ended before it, of a one-time fee, of an advance, or without a later version', () => {
+      const gone = line('v1', { end_date: at('2026-03-01') });
+      expect(sync(three(), [gone])).toEqual(['create v3 2026-03-10 open']);
+      const once = { type: 'FIXED' as const, billing_period: 'ONETIME' as const };
+      expect(sync(three(once), [line('v1')])).not.toContain(synced[1]);
+      expect(sync(three(advance), [line('v1')])).toEqual([
+        'end line_v1 2026-04-01',
+        'create v3 2026-04-01 open',
+      ]);
+      expect(sync(three().slice(0, 2), [line('v1')])).toEqual(['end line_v1 2026-03-02']);
+    });
   });
 });
 
