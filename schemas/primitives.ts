@@ -129,6 +129,14 @@ export const time = text(TIME_LENGTH_MAX, NO_TIME)
   .refine((value) => value >= '1900' && value < '9999', { message: 'is out of range' })
   .transform((value) => new Date(value).toISOString());
 
+/**
+ * When a subscription or a pause begins or ends. Periods of up to 1200 years begin there and must end in a
+ * four-digit year.
+ */
+export const plannedDate = time.refine((value) => value < '3000', {
+  message: 'must be before the year 3000',
+});
+
 /** A three-letter code, converted to lower case. A custom currency has a code of the same form. */
 export const currency = matching(
   /^[A-Za-z0-9]{3}$/,

@@ -6,7 +6,7 @@ import {
   optionalOneOf,
   recordFields,
   text,
-  time,
+  plannedDate,
 } from './primitives.ts';
 import { PAUSE_MODES, PAUSE_RECORD_STATUSES, RESUME_MODES } from './words.ts';
 
@@ -44,9 +44,9 @@ export const PauseSubscriptionBody = z
     dry_run: dryRun,
     pause_mode: optionalOneOf(PAUSE_MODES),
     /** Only with the mode `scheduled`. */
-    pause_start: time.nullish(),
+    pause_start: plannedDate.nullish(),
     /** This or `pause_days`; without both, the pause ends by hand. */
-    pause_end: time.nullish(),
+    pause_end: plannedDate.nullish(),
     pause_days: integer.nullish(),
     reason: text(1000).nullish(),
     metadata: metadata.nullish(),
@@ -59,7 +59,7 @@ export const ResumeSubscriptionBody = z
     dry_run: dryRun,
     resume_mode: optionalOneOf(RESUME_MODES),
     /** Only with the mode `scheduled`. */
-    resume_at: time.nullish(),
+    resume_at: plannedDate.nullish(),
     metadata: metadata.nullish(),
   })
   .meta({ id: 'ResumeSubscription' });

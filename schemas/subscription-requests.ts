@@ -18,6 +18,7 @@ import {
   optionalMetadata,
   optionalName,
   optionalOneOf,
+  plannedDate,
   pairs,
   positiveDecimal,
   recurringPeriod,
@@ -156,11 +157,6 @@ export const UpdateSubscriptionPhaseBody = z
   .meta({ id: 'UpdateSubscriptionPhase' });
 export type UpdateSubscriptionPhaseBody = z.output<typeof UpdateSubscriptionPhaseBody>;
 
-/** Trials and periods of up to 1200 years begin here and must end in a four-digit year. */
-const startDate = time.refine((value) => value < '3000', {
-  message: 'must be before the year 3000',
-});
-
 /** An addon, from `start_date` on; the same addon may be named several times. */
 export const AddonRequest = z
   .object({
@@ -216,7 +212,7 @@ export const CreateSubscriptionBody = z
     billing_cadence: optionalOneOf(['RECURRING']),
     billing_cycle: optionalOneOf(BILLING_CYCLES),
     billing_anchor: time.nullish(),
-    start_date: startDate.nullish(),
+    start_date: plannedDate.nullish(),
     end_date: time.nullish(),
     trial_start: time.nullish(),
     trial_end: time.nullish(),
@@ -277,7 +273,7 @@ export type CreateSubscriptionBody = z.output<typeof CreateSubscriptionBody>;
 
 /** A draft begins at `start_date`: anchor, periods, lines and trial are counted from there (billing 10.5). */
 export const ActivateSubscriptionBody = z
-  .object({ start_date: startDate })
+  .object({ start_date: plannedDate })
   .meta({ id: 'ActivateSubscription' });
 export type ActivateSubscriptionBody = z.output<typeof ActivateSubscriptionBody>;
 

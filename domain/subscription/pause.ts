@@ -143,15 +143,19 @@ function pauseStart(
   return request.pause_mode === 'immediate' ? at : subscription.current_period_end;
 }
 
+/** Ten years. */
+const PAUSE_DAYS_MAX = 3_650;
+
 function pauseEnd(request: PauseRequest, start: Instant, timezone: string): Instant | null {
   if (request.pause_end !== null && request.pause_days !== null) {
     throw invalidField('pause_days', 'and pause_end exclude each other');
   }
   if (request.pause_days !== null) {
-    if (!Number.isInteger(request.pause_days) || request.pause_days < 1) {
-      throw invalidField('pause_days', 'must be a whole number, 1 or more');
+    const { pause_days: days } = request;
+    if (!Number.isInteger(days) || days < 1 || days > PAUSE_DAYS_MAX) {
+      throw invalidField('pause_days', `must be a whole number from 1 to ${PAUSE_DAYS_MAX}`);
     }
-    return advanceDays(start, request.pause_days, timezone);
+    return advanceDays(start, days, timezone);
   }
   if (request.pause_end !== null && epochMs(request.pause_end) <= epochMs(start)) {
     throw invalidField('pause_end', 'must be after the start of the pause');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { billingGrid, monthsOf, type BillingGrid, type BillingRhythm } from './billing-grid.ts';
 import { civilDate, DAY_MS, dayNumber } from './civil.ts';
-import { epochMs, isoText, type Instant, type Period } from './instant.ts';
+import { epochMs, isoText, LAST_INSTANT, type Instant, type Period } from './instant.ts';
 import { zoneOf, type Zone } from './zone.ts';
 
 /** The fields of a subscription's record that decide its periods. Callers may pass the record itself. */
@@ -98,8 +98,8 @@ export function billingPeriods(
 
 /**
  * The end of the `count`-th period; the first is the period that contains `from`. When fewer periods begin
- * before `until`, the end of the last of them. Null when there is no period. Computed directly, not by
- * iteration: the number of periods is unlimited.
+ * before `until`, the end of the last of them; at most the last instant of the calendar. Null when there is no
+ * period. Computed directly, not by iteration: the number of periods is unlimited.
  */
 export function endOfPeriods(
   schedule: BillingSchedule,
@@ -109,7 +109,7 @@ export function endOfPeriods(
 ): Instant | null {
   const clipped = clippedGrid(schedule);
   const end = clipped.endAfter(Math.max(epochMs(from), clipped.start), epochMs(until), count);
-  return end === null ? null : isoText(end);
+  return end === null ? null : isoText(Math.min(end, epochMs(LAST_INSTANT)));
 }
 
 interface CellMs {

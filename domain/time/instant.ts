@@ -37,6 +37,9 @@ export function epochMs(instant: Instant): number {
   );
 }
 
+/** The last instant that has a canonical text. */
+export const LAST_INSTANT: Instant = '9999-12-31T23:59:59.999Z';
+
 /** The canonical text of an instant in the years 0 to 9999. */
 export function isoText(ms: number): Instant {
   assert(Number.isInteger(ms), `${ms} is not a whole number of milliseconds`);

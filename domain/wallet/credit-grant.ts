@@ -49,6 +49,7 @@ export function validateGrant(
   if (decimal(grant.credits).lte(0)) throw invalidField('credits', 'must be above 0');
   validateCadence(grant);
   validateExpiration(grant);
+  validateDuration(grant);
   if (grant.priority !== null && !(Number.isInteger(grant.priority) && grant.priority >= 0)) {
     throw invalidField('priority', 'must be a whole number, 0 or more');
   }
@@ -131,6 +132,17 @@ export function validateExpiration(
   }
   if (duration !== null) throw invalidField('expiration_duration', 'is for the type DURATION');
   if (unit !== null) throw invalidField('expiration_duration_unit', 'is for the type DURATION');
+}
+
+/** A hundred years in each unit. */
+const DURATION_MAX = { DAY: 36_525, WEEK: 5_218, MONTH: 1_200, YEAR: 100 } as const;
+
+/** Later expiries could lie beyond the calendar (money 5.1.3). */
+function validateDuration({ expiration_duration, expiration_duration_unit }: CreditGrant): void {
+  if (expiration_duration === null || expiration_duration_unit === null) return;
+  const most = DURATION_MAX[expiration_duration_unit];
+  if (expiration_duration > most)
+    throw invalidField('expiration_duration', `must be at most ${most}, a hundred years`);
 }
 
 function validateTemplate(grant: CreditGrant): void {

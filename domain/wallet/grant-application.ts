@@ -4,7 +4,7 @@ import { decimal, roundToStorage, type Decimal } from '../money.ts';
 import type { SubscriptionStatus } from '../states/subscription.ts';
 import type { GrantApplicationStatus } from '../states/grant-application.ts';
 import { billingGrid } from '../time/billing-grid.ts';
-import { epochMs, isoText, type Instant, type Period } from '../time/instant.ts';
+import { epochMs, isoText, LAST_INSTANT, type Instant, type Period } from '../time/instant.ts';
 import { validateExpiration, type CreditGrant } from './credit-grant.ts';
 
 /** One period's credits of one grant, due at the period's start (money 5.3.1). */
@@ -82,7 +82,8 @@ const MINUTE_MS = 60_000;
  * When the credits of an application expire; null means never (money 5.5.3, 5.5.4). A duration
  * counts from the period's start by the calendar of the subscription's time zone: days keep the local
  * time of day, months and years clamp to the month's end. BILLING_CYCLE is the end of the billing period
- * that contains the start; without a billing period it refuses, so that credits never lack an expiry.
+ * that contains the start; without a billing period it refuses, so that credits never lack an expiry. A duration that
+ * ends beyond the calendar, of a grant made before durations had a limit, does not end: null.
  */
 export function grantExpiry(
   grant: Pick<CreditGrant, 'expiration_type' | 'expiration_duration' | 'expiration_duration_unit'>,
@@ -110,7 +111,7 @@ export function grantExpiry(
         billing_period_count: grant.expiration_duration!,
         customer_timezone: timezone,
       });
-      return grid.boundary(1);
+      return grid.boundaryMs(1) > epochMs(LAST_INSTANT) ? null : grid.boundary(1);
     }
     default:
       return grant.expiration_type satisfies never;

@@ -5,6 +5,8 @@ import { timezone } from '../timezone.ts';
 import { colour } from './colour.ts';
 
 const count = z.int32().min(0);
+/** Ten years: dates that are counted from it stay in the calendar. */
+const DAYS_MAX = 3_650;
 
 export const InvoiceConfig = z.object({
   prefix: name(20),
@@ -14,7 +16,7 @@ export const InvoiceConfig = z.object({
   start_sequence: count,
   suffix_length: z.int().min(1).max(10),
   timezone,
-  due_date_days: count.optional(),
+  due_date_days: count.max(DAYS_MAX).optional(),
   finalization_delay_seconds: count.max(30 * 86_400).optional(),
   auto_complete_purchased_credit_transaction: z.boolean().optional(),
 });
@@ -31,7 +33,7 @@ export const INVOICE_CONFIG_DEFAULT = {
 } as const;
 
 export const SubscriptionConfig = z.object({
-  grace_period_days: z.int32().min(1),
+  grace_period_days: z.int32().min(1).max(DAYS_MAX),
   auto_cancellation_enabled: z.boolean().optional(),
 });
 export const SUBSCRIPTION_CONFIG_DEFAULT = {
