@@ -6,11 +6,9 @@ import {
 } from '../api/billing/grants/application-repository.ts';
 import { applyGrants } from '../api/billing/grants/apply-grants.ts';
 import { lockSubscription } from '../api/billing/records/subscription-repository.ts';
-import type { Scope } from '../postgres/client.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';
-import type { Job, JobRun } from './job.ts';
-import { recordPages } from './record-pages.ts';
-import { takeTurns, type Turn } from './scope-turns.ts';
+import type { Job } from './job.ts';
+import { workOnRecords } from './record-pages.ts';
 
 /** Subscriptions per page; each has its own transaction. */
 const PAGE_SUBSCRIPTIONS = 200;
@@ -27,31 +25,25 @@ export const applyCreditGrants: Job<BillingDeps> = {
   async run(deps, run) {
     const totals = { applied: 0, failed: 0 };
     const scopes = await scopesWithDueGrants(deps.pool, run);
-    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
+    await workOnRecords(run, scopes, totals, (scope) => ({
+      page: PAGE_SUBSCRIPTIONS,
+      find: (after: string | null, limit) =>
+        subscriptionsWithDueGrants(deps.pool, scope, { due: run, after: after ?? '', limit }),
+      async work(id) {
+        const caller = { scope, user_id: '' };
+        const report = await deps.pool.begin(async (tx) => {
+          await holdJobLease(tx, run.lease);
+          const subscription = await lockSubscription(tx, scope, id);
+          return await applyGrants(tx, deps, caller, subscription, {
+            at: run.at,
+            refusal: 'store',
+          });
+        });
+        totals.applied += report.applied;
+        totals.failed += report.failed;
+      },
+      failed: (subscription_id) => [{ subscription_id }, 'credits of grants not given'],
+    }));
     return totals;
   },
 };
-
-function pages(
-  deps: BillingDeps,
-  run: JobRun,
-  scope: Scope,
-  totals: { applied: number; failed: number },
-): Turn {
-  const caller = { scope, user_id: '' };
-  return recordPages(run, scope, totals, {
-    page: PAGE_SUBSCRIPTIONS,
-    find: (after: string | null, limit) =>
-      subscriptionsWithDueGrants(deps.pool, scope, { due: run, after: after ?? '', limit }),
-    async work(id) {
-      const report = await deps.pool.begin(async (tx) => {
-        await holdJobLease(tx, run.lease);
-        const subscription = await lockSubscription(tx, scope, id);
-        return await applyGrants(tx, deps, caller, subscription, { at: run.at, refusal: 'store' });
-      });
-      totals.applied += report.applied;
-      totals.failed += report.failed;
-    },
-    failed: (subscription_id) => [{ subscription_id }, 'credits of grants not given'],
-  });
-}

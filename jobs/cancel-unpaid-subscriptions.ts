@@ -5,11 +5,9 @@ import {
   unpaidTimes,
 } from '../api/billing/subscriptions/unpaid-repository.ts';
 import type { BillingDeps } from '../api/deps.ts';
-import type { Scope } from '../postgres/client.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';
-import type { Job, JobRun } from './job.ts';
-import { recordPages } from './record-pages.ts';
-import { takeTurns, type Turn } from './scope-turns.ts';
+import type { Job } from './job.ts';
+import { workOnRecords } from './record-pages.ts';
 
 const PAGE_SUBSCRIPTIONS = 100;
 
@@ -25,30 +23,21 @@ export const cancelUnpaidSubscriptions: Job<BillingDeps> = {
   async run(deps, run) {
     const totals = { cancelled: 0, failed: 0 };
     const scopes = await scopesThatCancelUnpaid(deps.pool);
-    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
+    await workOnRecords(run, scopes, totals, (scope) => ({
+      page: PAGE_SUBSCRIPTIONS,
+      async find(after: string | null, limit) {
+        const page = { due: run, after: after ?? '', limit };
+        return (await unpaidSubscriptions(deps.pool, scope, page)).map(({ id }) => id);
+      },
+      async work(id) {
+        const isCancelled = await deps.pool.begin(async (tx) => {
+          await holdJobLease(tx, run.lease);
+          return await cancelUnpaid(tx, deps, scope, id, run.at);
+        });
+        if (isCancelled) totals.cancelled += 1;
+      },
+      failed: (subscription_id) => [{ subscription_id }, 'unpaid subscription not cancelled'],
+    }));
     return totals;
   },
 };
-
-function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
-  return recordPages(run, scope, totals, {
-    page: PAGE_SUBSCRIPTIONS,
-    async find(after: string | null, limit) {
-      const page = { due: run, after: after ?? '', limit };
-      return (await unpaidSubscriptions(deps.pool, scope, page)).map(({ id }) => id);
-    },
-    async work(id) {
-      const isCancelled = await deps.pool.begin(async (tx) => {
-        await holdJobLease(tx, run.lease);
-        return await cancelUnpaid(tx, deps, scope, id, run.at);
-      });
-      if (isCancelled) totals.cancelled += 1;
-    },
-    failed: (subscription_id) => [{ subscription_id }, 'unpaid subscription not cancelled'],
-  });
-}
-
-interface Totals {
-  cancelled: number;
-  failed: number;
-}

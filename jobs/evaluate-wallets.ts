@@ -8,9 +8,8 @@ import {
 } from '../api/billing/balances/watched-wallet-repository.ts';
 import { walletsToEvaluate } from '../api/billing/balances/wallets-to-evaluate.ts';
 import type { Scope } from '../postgres/client.ts';
-import type { Job, JobRun } from './job.ts';
-import { recordPages } from './record-pages.ts';
-import { takeTurns, type Turn } from './scope-turns.ts';
+import type { Job } from './job.ts';
+import { workOnRecords } from './record-pages.ts';
 
 const PAGE_WALLETS = 100;
 
@@ -26,32 +25,23 @@ export const evaluateWallets: Job<BillingDeps> = {
   async run(deps, run) {
     const totals = { evaluated: 0, failed: 0 };
     const scopes = await scopesWithWatchedWallets(deps.pool, run);
-    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
+    await workOnRecords(run, scopes, totals, (scope) => ({
+      page: PAGE_WALLETS,
+      async find(after: PagedWallet | null, limit) {
+        const from = { after: after?.id ?? '', limit };
+        const ids = await watchedWallets(deps.pool, scope, run, from);
+        const mayChange = await comparedTogether(deps, scope, ids);
+        return ids.map((id): PagedWallet => ({ id, mayChange: mayChange?.has(id) ?? true }));
+      },
+      async work({ id, mayChange }) {
+        if (mayChange) await evaluateWallet(deps, { scope, user_id: '' }, id);
+        totals.evaluated += 1;
+      },
+      failed: ({ id }) => [{ wallet_id: id }, 'wallet not evaluated'],
+    }));
     return totals;
   },
 };
-
-function pages(
-  deps: BillingDeps,
-  run: JobRun,
-  scope: Scope,
-  totals: { evaluated: number; failed: number },
-): Turn {
-  return recordPages(run, scope, totals, {
-    page: PAGE_WALLETS,
-    async find(after: PagedWallet | null, limit) {
-      const from = { after: after?.id ?? '', limit };
-      const ids = await watchedWallets(deps.pool, scope, run, from);
-      const mayChange = await comparedTogether(deps, scope, ids);
-      return ids.map((id): PagedWallet => ({ id, mayChange: mayChange?.has(id) ?? true }));
-    },
-    async work({ id, mayChange }) {
-      if (mayChange) await evaluateWallet(deps, { scope, user_id: '' }, id);
-      totals.evaluated += 1;
-    },
-    failed: ({ id }) => [{ wallet_id: id }, 'wallet not evaluated'],
-  });
-}
 
 interface PagedWallet {
   readonly id: string;

@@ -6,10 +6,8 @@ import {
   type ExpiryCursor,
 } from '../api/billing/records/checkout-repository.ts';
 import type { BillingDeps } from '../api/deps.ts';
-import type { Scope } from '../postgres/client.ts';
-import type { Job, JobRun } from './job.ts';
-import { recordPages } from './record-pages.ts';
-import { takeTurns, type Turn } from './scope-turns.ts';
+import type { Job } from './job.ts';
+import { workOnRecords } from './record-pages.ts';
 
 /** Sessions of one environment at a time: a slow gateway delays its own tenant only. */
 const PAGE = 10;
@@ -25,26 +23,17 @@ export const expireCheckouts: Job<BillingDeps> = {
   async run(deps, run) {
     const totals = { expired: 0, failed: 0 };
     const scopes = await scopesWithCheckoutsToExpire(deps.pool, run);
-    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
+    await workOnRecords(run, scopes, totals, (scope) => ({
+      page: PAGE,
+      find: (after: ExpiryCursor | null, limit) =>
+        checkoutsToExpire(deps.pool, scope, { due: run, after, limit }),
+      async work({ id }) {
+        await expireCheckout(deps, { scope, user_id: '' }, id, 'expire');
+        totals.expired += 1;
+      },
+      isAtOnce: true,
+      failed: ({ id }) => [{ checkout_session_id: id }, 'checkout session not expired'],
+    }));
     return totals;
   },
 };
-
-function pages(
-  deps: BillingDeps,
-  run: JobRun,
-  scope: Scope,
-  totals: { expired: number; failed: number },
-): Turn {
-  return recordPages(run, scope, totals, {
-    page: PAGE,
-    find: (after: ExpiryCursor | null, limit) =>
-      checkoutsToExpire(deps.pool, scope, { due: run, after, limit }),
-    async work({ id }) {
-      await expireCheckout(deps, { scope, user_id: '' }, id, 'expire');
-      totals.expired += 1;
-    },
-    isAtOnce: true,
-    failed: ({ id }) => [{ checkout_session_id: id }, 'checkout session not expired'],
-  });
-}

@@ -5,11 +5,9 @@ import {
   scopesWithExpiredCredits,
   walletsWithExpiredCredits,
 } from '../api/billing/wallets/expiry-repository.ts';
-import type { Scope } from '../postgres/client.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';
-import type { Job, JobRun } from './job.ts';
-import { recordPages } from './record-pages.ts';
-import { takeTurns, type Turn } from './scope-turns.ts';
+import type { Job } from './job.ts';
+import { workOnRecords } from './record-pages.ts';
 
 const PAGE_WALLETS = 200;
 
@@ -21,27 +19,18 @@ export const expireCredits: Job<BillingDeps> = {
   async run(deps, run) {
     const totals = { expired: 0, failed: 0 };
     const scopes = await scopesWithExpiredCredits(deps.pool, run);
-    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
+    await workOnRecords(run, scopes, totals, (scope) => ({
+      page: PAGE_WALLETS,
+      find: (after: string | null, limit) =>
+        walletsWithExpiredCredits(deps.pool, scope, { due: run, after: after ?? '', limit }),
+      async work(id) {
+        totals.expired += await deps.pool.begin(async (tx) => {
+          await holdJobLease(tx, run.lease);
+          return await expireWallet(tx, deps, { scope, user_id: '' }, id, run.at);
+        });
+      },
+      failed: (wallet_id) => [{ wallet_id }, 'credits not written off'],
+    }));
     return totals;
   },
 };
-
-function pages(
-  deps: BillingDeps,
-  run: JobRun,
-  scope: Scope,
-  totals: { expired: number; failed: number },
-): Turn {
-  return recordPages(run, scope, totals, {
-    page: PAGE_WALLETS,
-    find: (after: string | null, limit) =>
-      walletsWithExpiredCredits(deps.pool, scope, { due: run, after: after ?? '', limit }),
-    async work(id) {
-      totals.expired += await deps.pool.begin(async (tx) => {
-        await holdJobLease(tx, run.lease);
-        return await expireWallet(tx, deps, { scope, user_id: '' }, id, run.at);
-      });
-    },
-    failed: (wallet_id) => [{ wallet_id }, 'credits not written off'],
-  });
-}

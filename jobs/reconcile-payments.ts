@@ -14,8 +14,7 @@ import {
 import type { BillingDeps } from '../api/deps.ts';
 import type { Scope } from '../postgres/client.ts';
 import type { Job, JobRun } from './job.ts';
-import { recordPages } from './record-pages.ts';
-import { takeTurns, type Turn } from './scope-turns.ts';
+import { workOnRecords, type RecordWork } from './record-pages.ts';
 
 /** Payments or refunds of one environment at a time: a slow gateway delays its own tenant only. */
 const PAGE = 10;
@@ -36,9 +35,9 @@ export const reconcilePayments: Job<BillingDeps> = {
   async run(deps, run) {
     const totals = { payments: 0, refunds: 0, failed: 0 };
     const paying = await scopesWithUnansweredPayments(deps.pool, run);
-    await takeTurns(run, paying, (scope) => payments(deps, run, scope, totals));
+    await workOnRecords(run, paying, totals, (scope) => payments(deps, run, scope, totals));
     const refunding = await scopesWithUnansweredRefunds(deps.pool, run);
-    await takeTurns(run, refunding, (scope) => refunds(deps, run, scope, totals));
+    await workOnRecords(run, refunding, totals, (scope) => refunds(deps, run, scope, totals));
     return totals;
   },
 };
@@ -49,10 +48,15 @@ interface Totals {
   failed: number;
 }
 
-function payments(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
-  return recordPages(run, scope, totals, {
+function payments(
+  deps: BillingDeps,
+  run: JobRun,
+  scope: Scope,
+  totals: Totals,
+): RecordWork<string> {
+  return {
     page: PAGE,
-    find: (after: string | null, limit) =>
+    find: (after, limit) =>
       paymentsToReconcile(deps.pool, scope, { due: run, after: after ?? '', limit }),
     async work(id) {
       await syncPayment(deps, { scope, user_id: '' }, id);
@@ -60,13 +64,13 @@ function payments(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals):
     },
     isAtOnce: true,
     failed: (payment_id) => [{ payment_id }, NOT_RECONCILED],
-  });
+  };
 }
 
-function refunds(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
-  return recordPages(run, scope, totals, {
+function refunds(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): RecordWork<string> {
+  return {
     page: PAGE,
-    find: (after: string | null, limit) =>
+    find: (after, limit) =>
       refundsToReconcile(deps.pool, scope, { due: run, after: after ?? '', limit }),
     async work(id) {
       await touchRefund(deps.pool, deps, scope, id);
@@ -75,7 +79,7 @@ function refunds(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): 
     },
     isAtOnce: true,
     failed: (refund_id) => [{ refund_id }, NOT_RECONCILED],
-  });
+  };
 }
 
 const NOT_RECONCILED = 'not reconciled with its gateway';

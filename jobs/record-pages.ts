@@ -3,7 +3,7 @@ import { isOutage } from '../api/outage.ts';
 import type { Scope } from '../postgres/client.ts';
 import { JobLeaseLost } from '../postgres/tables/job-leases.ts';
 import type { JobRun } from './job.ts';
-import type { Turn } from './scope-turns.ts';
+import { takeTurns, type Turn } from './scope-turns.ts';
 
 /** The records of one environment that a job works on, each by itself. */
 export interface RecordWork<Key> {
@@ -17,6 +17,17 @@ export interface RecordWork<Key> {
   /** The ids of a record that failed, and what was not done to it, for the log. */
   readonly failed: (key: Key) => readonly [ids: Readonly<Record<string, string>>, message: string];
 }
+
+/**
+ * Works on the records of each environment. Environments take turns, a page each (`takeTurns`, `recordPages`).
+ */
+export const workOnRecords = <Key>(
+  run: JobRun,
+  scopes: readonly Scope[],
+  totals: { failed: number },
+  recordsOf: (scope: Scope) => RecordWork<Key>,
+): Promise<void> =>
+  takeTurns(run, scopes, (scope) => recordPages(run, scope, totals, recordsOf(scope)));
 
 /**
  * Works on the records of one environment, a page per turn. A record that fails is counted and logged, and does not
