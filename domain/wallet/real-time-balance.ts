@@ -2,8 +2,8 @@ import { Decimal, decimal, decimalText, roundToStorage, sum, ZERO } from '../mon
 import { isUnpaid, unpaidUsage, type OpenInvoice } from '../invoicing/unpaid.ts';
 import { paysFor, type AllowedPriceType } from '../invoicing/prepaid-credits.ts';
 import { epochMs } from '../time/instant.ts';
-import { spendableCredits, type CreditBlock } from './credit-block.ts';
-import { overdraft, type Wallet } from './wallet.ts';
+import { availableCredits, spendableCredits, type CreditBlock } from './credit-block.ts';
+import type { Wallet } from './wallet.ts';
 
 /** An open invoice that may claim credits. */
 export interface ClaimingInvoice extends OpenInvoice {
@@ -26,7 +26,8 @@ export interface RealTimeBalance {
  * The balance of a wallet after everything used but not settled (money 2.8). `usage` is priced
  * usage of the running periods, with entitlements, commitments and overage. A PRE_PAID wallet may go
  * below zero; a POST_PAID wallet shows its settled balance; a wallet that is not active shows zero.
- * Expired credits no longer count, even when held (2.7.5).
+ * Expired credits no longer count, even when held (2.7.5). `blocks` has at least the expired ones: the balance is the
+ * sum of all blocks less the overdraft (2.4.4).
  */
 export function realTimeBalance(
   wallet: Wallet,
@@ -40,7 +41,8 @@ export function realTimeBalance(
     return figures(decimal(wallet.balance), decimal(wallet.credit_balance), ZERO, ZERO);
   }
   const rate = decimal(wallet.conversion_rate);
-  const credits = spendableCredits(blocks, at).minus(overdraft(wallet, blocks));
+  const expired = availableCredits(blocks).minus(spendableCredits(blocks, at));
+  const credits = decimal(wallet.credit_balance).minus(expired);
   const usage = paysFor(allowed, 'USAGE') ? claims.usage : ZERO;
   const unpaid = unpaidClaims(wallet.currency, allowed, claims.invoices, at);
   const balance = credits.times(rate).minus(usage).minus(unpaid);

@@ -2,27 +2,29 @@ import { decimal, roundToStorage, type Decimal } from '../../../domain/money.ts'
 import { canBeInvoiced, decideAutoTopUp } from '../../../domain/wallet/auto-top-up.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { creditWallet } from '../../../domain/wallet/wallet.ts';
+import { isoTime } from '../../../platform/clock.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { writeDecision, type Ledger } from '../credits/ledger.ts';
+import { ledgerOf, writeDecision } from '../credits/ledger.ts';
+import type { WalletRow } from '../credits/wallet-repository.ts';
 import { findChargeableMethod } from '../payment-methods/chargeable-method.ts';
 import { topUpHistory } from './balance-repository.ts';
 import { buyWithInvoice } from './buy-with-invoice.ts';
 
 /**
- * Adds the configured credits if the ongoing balance is at or below the threshold (money 3.4). The invoice of a
- * purchase is charged to a saved method where there is one (3.7): without the customer, so at most once an hour unless
- * the wallet has a cooldown of its own (3.8).
+ * Adds the configured credits to the locked wallet if the ongoing balance is at or below the threshold (money 3.4).
+ * The invoice of a purchase is charged to a saved method where there is one (3.7): without the customer, so at most
+ * once an hour unless the wallet has a cooldown of its own (3.8).
  */
 export async function topUpIfDue(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  ledger: Ledger,
+  wallet: WalletRow,
   ongoing: Decimal,
 ): Promise<void> {
-  const { wallet, blocks, at } = ledger;
+  const at = isoTime(deps.clock.now());
   const { auto_topup } = wallet;
   if (auto_topup === null || !auto_topup.enabled) return;
   const credits = decimal(auto_topup.amount);
@@ -35,6 +37,7 @@ export async function topUpIfDue(
     (await findChargeableMethod(tx, caller.scope, wallet, null, amount)) !== null;
   const decision = decideAutoTopUp(wallet, { ...auto_topup, off_session }, ongoing, history, at);
   if (!decision.tops_up) return;
+  const ledger = await ledgerOf(tx, deps, wallet);
   const id = deps.ids.next('wtxn');
   const purchase = {
     id,
@@ -59,6 +62,6 @@ export async function topUpIfDue(
     await buyWithInvoice(tx, deps, caller, ledger, bought);
     return;
   }
-  const credited = creditWallet(wallet, blocks, purchase, at);
+  const credited = creditWallet(wallet, ledger.blocks, purchase, ledger.at);
   await writeDecision(tx, caller, ledger, credited, () => cause);
 }

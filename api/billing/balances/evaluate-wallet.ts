@@ -3,6 +3,7 @@ import {
   earliestRunningStart,
   percentageAlertValue,
 } from '../../../domain/wallet/balance-alert.ts';
+import { isoTime } from '../../../platform/clock.ts';
 import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
@@ -11,9 +12,9 @@ import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { isOutage } from '../../outage.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { openLedger } from '../credits/ledger.ts';
 import {
   getWallet,
+  lockWallet,
   noteAnnouncedCredits,
   updateWalletRow,
   type WalletRow,
@@ -52,14 +53,14 @@ export async function evaluateWallet(
   const { has_held_credits } = watch;
   if (!has_held_credits && pending.isZero()) return;
   await deps.pool.begin(async (tx) => {
-    const ledger = await openLedger(tx, deps, scope, walletId);
+    const wallet = await lockWallet(tx, scope, walletId);
+    const at = isoTime(deps.clock.now());
     // The balance is read again under the lock; unsettled usage is the one read before.
-    const ongoing = decimal(ledger.wallet.credit_balance).minus(pending);
-    await announceOngoing(tx, scope, ledger.wallet, ongoing, ledger.at);
-    await writeAlerts(tx, deps, caller, ledger.wallet, ongoing, has_held_credits, ledger.at);
-    if (has_held_credits)
-      await writeFeatureAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
-    await topUpIfDue(tx, deps, caller, ledger, ongoing);
+    const ongoing = decimal(wallet.credit_balance).minus(pending);
+    await announceOngoing(tx, scope, wallet, ongoing, at);
+    await writeAlerts(tx, deps, caller, wallet, ongoing, has_held_credits, at);
+    if (has_held_credits) await writeFeatureAlerts(tx, deps, caller, wallet, ongoing, at);
+    await topUpIfDue(tx, deps, caller, wallet, ongoing);
   });
 }
 

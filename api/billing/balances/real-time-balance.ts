@@ -5,7 +5,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { type Scope } from '../../../postgres/client.ts';
 import type { WalletBalance } from '../../../schemas/wallet.ts';
 import type { BalanceDeps, BillingDeps } from '../../deps.ts';
-import { findWithBlocks, type WalletRow } from '../credits/wallet-repository.ts';
+import { findWithExpired, type WalletRow } from '../credits/wallet-repository.ts';
 import { walletAnswers } from '../credits/wallet-answers.ts';
 import { claimingInvoices } from './balance-repository.ts';
 import type { LastTotalsOptions } from './last-totals.ts';
@@ -22,7 +22,7 @@ export interface BalanceOfWallet extends RealTimeBalance {
 
 /**
  * The balances of one customer's wallets less unsettled amounts (money 2.8): priced usage of the running
- * periods, and open invoices. Reads the wallets again with their blocks, and usage; call it outside of any
+ * periods, and open invoices. Reads the wallets again with their expired blocks, and usage; call it outside of any
  * lock. With `events`, usage of a new meter counts before its backfill is verified: for balances that are shown. Null
  * leaves it out: nothing is decided by it. With `last`, usage that was read before may serve (money 2.8.9).
  */
@@ -38,10 +38,11 @@ export async function realTimeBalances(
     ({ wallet_type, wallet_status }) => wallet_type === 'PRE_PAID' && wallet_status === 'active',
   );
   const [current, invoices, usage] = await Promise.all([
-    findWithBlocks(
+    findWithExpired(
       deps.pool,
       scope,
       wallets.map(({ id }) => id),
+      at,
     ),
     claimingInvoices(
       deps.pool,

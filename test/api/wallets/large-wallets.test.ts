@@ -1,7 +1,11 @@
+import { evaluateWallet } from '../../../api/billing/balances/evaluate-wallet.ts';
+import { realTimeBalances } from '../../../api/billing/balances/real-time-balance.ts';
+import { getWallet } from '../../../api/billing/credits/wallet-repository.ts';
 import { expireCredits } from '../../../jobs/expire-credits.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf } from '../../support/catalog.ts';
 import { runAtNow } from '../../support/job-run.ts';
+import { countingPool } from '../../support/counting-pool.ts';
 import { countSteps } from '../../support/steps.ts';
 
 /** Copies of a block are made below the API because thousands of top-ups take minutes. */
@@ -46,6 +50,35 @@ describe('a wallet of many blocks', () => {
     expect((await api.get(`/v1/wallets/${id}/balance/real-time`)).body).toMatchObject({
       ...{ id, name: 'Prepaid Wallet - USD', currency: 'usd' },
       ...{ balance: `${BLOCKS}`, real_time_balance: `${BLOCKS}` },
+    });
+  });
+
+  test('its real-time balance and its alerts read none of the blocks that have not expired', async () => {
+    const { id } = await walletOfMany();
+    const level = { threshold: `${BLOCKS}`, condition: 'below' };
+    const alert_settings = { alert_enabled: true, critical: level };
+    const auto_topup = { enabled: true, threshold: '1', amount: '5', invoicing: false };
+    await api.pool`
+      update wallets set alert_settings = ${api.pool.json(alert_settings)},
+                         auto_topup = ${api.pool.json(auto_topup)}
+       where id = ${id}`;
+    const { pool, rows } = countingPool(api.pool);
+    const deps = { ...api.deps, pool };
+    await evaluateWallet(deps, { scope: api.scope, user_id: '' }, id);
+    const { items } = await api.postOk('/v1/alerts/search', { entity_id: id });
+    expect(items).toMatchObject([{ alert_status: 'in_alarm' }, { alert_status: 'in_alarm' }]);
+    expect(rows()).toBeLessThan(100);
+    const wallet = await getWallet(pool, api.scope, id);
+    const balance = (await realTimeBalances(deps, api.scope, [wallet], null)).get(id)!;
+    expect(balance).toMatchObject({ real_time_credit_balance: `${BLOCKS}` });
+    expect(rows()).toBeLessThan(100);
+  });
+
+  test('its expired blocks are not in the real-time balance', async () => {
+    const { id } = await walletOfMany();
+    api.clock.advance(86_400_000);
+    expect((await api.get(`/v1/wallets/${id}/balance/real-time`)).body).toMatchObject({
+      ...{ credit_balance: `${BLOCKS}`, real_time_credit_balance: '0' },
     });
   });
 
