@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { BillingError, invalidField } from '../errors.ts';
+import { groupBy } from '../group-by.ts';
 import { Decimal, decimal, sum, ZERO } from '../money.ts';
 import { moveRefund, type RefundStatus } from '../states/refund.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
@@ -69,8 +70,9 @@ export function allocateRefund(
   assert(amount.gt(0), 'a refund of nothing');
   let left = amount;
   const parts: RefundPart[] = [];
+  const ofPayment = groupBy(refunds, ({ payment_id }) => payment_id);
   for (const payment of paymentsOldestFirst.toReversed()) {
-    const part = Decimal.min(left, refundCapacity(payment, refunds));
+    const part = Decimal.min(left, refundCapacity(payment, ofPayment.get(payment.id) ?? []));
     if (part.lte(0)) continue;
     const destination = destinationOf(payment, target);
     parts.push({ payment_id: payment.id, amount: part, destination });

@@ -4,16 +4,41 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
 import { invoiceNumbers } from './invoice-repository.ts';
 
+type PaymentEventType = `payment.${'created' | 'updated' | 'failed' | 'success' | 'pending'}`;
+type PaymentEvent = OutboxEvent & { readonly scope: Scope };
+
 /** The notification of a payment in its current state, with the number of the invoice that it pays (money 17.3). */
 export async function paymentEvent(
   tx: Transaction,
-  event_type: `payment.${'created' | 'updated' | 'failed' | 'success' | 'pending'}`,
+  event_type: PaymentEventType,
   scope: Scope,
   payment: PaymentRecord,
-): Promise<OutboxEvent & { readonly scope: Scope }> {
+): Promise<PaymentEvent> {
+  const [event] = await paymentEvents(tx, event_type, scope, [payment]);
+  return event!;
+}
+
+/** The same for each of the payments. */
+export async function paymentEvents(
+  tx: Transaction,
+  event_type: PaymentEventType,
+  scope: Scope,
+  payments: readonly PaymentRecord[],
+): Promise<PaymentEvent[]> {
+  const invoiceIds = payments.flatMap(({ destination_type, destination_id }) =>
+    destination_type === 'INVOICE' ? [destination_id] : [],
+  );
+  const numbers = await invoiceNumbers(tx, scope, [...new Set(invoiceIds)]);
+  return payments.map((payment) => eventOf(event_type, scope, payment, numbers));
+}
+
+function eventOf(
+  event_type: PaymentEventType,
+  scope: Scope,
+  payment: PaymentRecord,
+  numbers: Awaited<ReturnType<typeof invoiceNumbers>>,
+): PaymentEvent {
   const { destination_type, destination_id } = payment;
-  const invoiceIds = destination_type === 'INVOICE' ? [destination_id] : [];
-  const numbers = await invoiceNumbers(tx, scope, invoiceIds);
   return {
     scope,
     event_type,

@@ -2,7 +2,7 @@ import { inScope, type Db, type Scope, type Transaction } from '../../../postgre
 import { columnList, jsonOf } from '../../../postgres/parameters.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { filterConditions, findPage } from '../../../postgres/search.ts';
-import { tableOf, type TableDefinition } from '../../../postgres/table.ts';
+import { byId, tableOf, type TableDefinition } from '../../../postgres/table.ts';
 import {
   PAYMENT_COLUMNS,
   type PaymentAttempt,
@@ -23,6 +23,24 @@ export const getPayment = payments.get;
 
 /** Changes a payment. The caller holds its lock. */
 export const updatePayment = payments.change;
+
+/** Gives each payment another status. Returns them in this order. The caller holds the lock of their invoice. */
+export async function updatePaymentStatuses(
+  tx: Transaction,
+  scope: Scope,
+  moves: readonly Pick<PaymentRecord, 'id' | 'payment_status'>[],
+  change: Pick<PaymentRecord, 'refunded_at' | 'updated_at' | 'updated_by'>,
+): Promise<PaymentRecord[]> {
+  if (moves.length === 0) return [];
+  const rows = await tx<PaymentRecord[]>`
+    update payments p set ${tx(change)}, payment_status = moved.payment_status
+      from unnest(${moves.map(({ id }) => id)}::text[],
+                  ${moves.map(({ payment_status }) => payment_status)}::text[]) as moved (id, payment_status)
+     where ${inScope(tx, scope, 'p')} and p.id = moved.id
+    returning ${columnList(tx, PAYMENT_COLUMNS, 'p')}`;
+  const changed = byId(rows);
+  return moves.map(({ id }) => changed.get(id)!);
+}
 
 /** Locks a payment, including deleted ones. 404 as for `getPayment`. */
 export const lockStoredPayment = payments.lock;

@@ -5,21 +5,23 @@ import {
   type RefundPart,
 } from '../../../domain/invoicing/refunds.ts';
 import type { RefundTarget } from '../../../domain/invoicing/credit-notes.ts';
+import { groupBy } from '../../../domain/group-by.ts';
 import { decimalText, sum, type Decimal } from '../../../domain/money.ts';
 import { movePayment } from '../../../domain/states/payment.ts';
 import { moveRefund } from '../../../domain/states/refund.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
+import { byId } from '../../../postgres/table.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { isConnectionDeleted } from '../gateways/connection-repository.ts';
-import { updatePayment } from '../records/payment-repository.ts';
+import { updatePaymentStatuses } from '../records/payment-repository.ts';
 import { refundsOfPayments } from '../records/refund-repository.ts';
 import { creditPrepaidWallet } from '../wallets/credit-wallet.ts';
-import { paymentEvent } from '../records/payment-notification.ts';
+import { paymentEvents } from '../records/payment-notification.ts';
 import { refundEvent } from './refund-notification.ts';
 import { returnCredits } from './return-credits.ts';
 
@@ -80,8 +82,8 @@ export async function returnMoney(
     paymentsOldestFirst.map(({ id }) => id),
   );
   const parts = allocateRefund(back.amount, back.target, paymentsOldestFirst, earlier);
-  const paymentOf = (part: RefundPart) =>
-    paymentsOldestFirst.find(({ id }) => id === part.payment_id)!;
+  const known = byId(paymentsOldestFirst);
+  const paymentOf = (part: RefundPart) => known.get(part.payment_id)!;
   const wallets = parts.filter(({ destination }) => destination === 'PREPAID_WALLET');
   const drafts = parts.map((part, index) =>
     newRefund(deps, caller, paymentOf(part), part, back, index),
@@ -107,28 +109,31 @@ export async function returnMoney(
         : []),
     ]),
   );
-  for (const payment of new Set(parts.map(paymentOf)))
-    await movePaymentByRefunds(tx, deps, caller, payment, [...earlier, ...refunds]);
+  const refunded = [...new Set(parts.map(paymentOf))];
+  await movePaymentsByRefunds(tx, deps, caller, refunded, [...earlier, ...refunds]);
   return refunds;
 }
 
-/** Derives the status of a settled payment from its refunds and stores it (money 9.5). */
-export async function movePaymentByRefunds(
+/** Derives the status of settled payments from their refunds and stores it (money 9.5). */
+export async function movePaymentsByRefunds(
   tx: Transaction,
   deps: Pick<BillingDeps, 'clock'>,
   caller: Caller,
-  payment: PaymentRecord,
+  payments: readonly PaymentRecord[],
   refunds: readonly RefundRecord[],
 ): Promise<void> {
-  const status = refundedPaymentStatus(payment, refunds);
-  if (status === payment.payment_status) return;
+  const ofPayment = groupBy(refunds, ({ payment_id }) => payment_id);
+  const moves = payments.flatMap(({ id, ...payment }) => {
+    const status = refundedPaymentStatus({ id, ...payment }, ofPayment.get(id) ?? []);
+    if (status === payment.payment_status) return [];
+    return [{ id, payment_status: movePayment(payment.payment_status, status) }];
+  });
   const change = changed(deps, caller);
-  const moved = await updatePayment(tx, caller.scope, payment.id, {
-    payment_status: movePayment(payment.payment_status, status),
+  const moved = await updatePaymentStatuses(tx, caller.scope, moves, {
     refunded_at: change.updated_at,
     ...change,
   });
-  await writeOutboxEvents(tx, [await paymentEvent(tx, 'payment.updated', caller.scope, moved)]);
+  await writeOutboxEvents(tx, await paymentEvents(tx, 'payment.updated', caller.scope, moved));
 }
 
 function newRefund(

@@ -24,7 +24,7 @@ import {
   updateRefund,
 } from '../records/refund-repository.ts';
 import { refundEvent } from './refund-notification.ts';
-import { CONNECTION_DELETED, movePaymentByRefunds } from './return-money.ts';
+import { CONNECTION_DELETED, movePaymentsByRefunds } from './return-money.ts';
 
 /**
  * Sends a stored refund to its gateway, or reads its state if it was sent before (money 9.3). If the outcome
@@ -167,7 +167,7 @@ export async function applyGatewayRefund(
   if (to === 'FAILED' || to === 'CANCELLED')
     await writeOutboxEvents(tx, [refundEvent('refund.failed', caller.scope, moved)]);
   const all = await refundsOfPayments(tx, caller.scope, [payment_id]);
-  await movePaymentByRefunds(tx, deps, caller, payment, all);
+  await movePaymentsByRefunds(tx, deps, caller, [payment], all);
   if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
   return moved;
 }
@@ -230,7 +230,7 @@ export async function recordOutsideRefund(
     refundEvent('refund.created', caller.scope, refund),
     refundEvent('refund.succeeded', caller.scope, refund),
   ]);
-  await movePaymentByRefunds(tx, deps, caller, payment, [...earlier, refund]);
+  await movePaymentsByRefunds(tx, deps, caller, [payment], [...earlier, refund]);
   if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
   return refund;
 }
