@@ -21,6 +21,8 @@ export interface TopUpRequest {
   readonly amount: Decimal | null;
   readonly transaction_reason: TopUpReason;
   readonly bonus_credits_to_add: Decimal | null;
+  /** When the bonus expires, also that of a slab; null or absent: as the slab says. */
+  readonly bonus_expiry_date?: string | null;
   readonly priority: number | null;
   /** Instant, exclusive. */
   readonly expiry_date: string | null;
@@ -55,8 +57,11 @@ export function checkTopUp(
   moveWallet(wallet.wallet_status, 'credit');
   const topUp = creditsAndAmount(wallet, request);
   if (request.expiry_date !== null && epochMs(request.expiry_date) <= epochMs(at)) {
-    throw invalidField('expiry_date', 'must be in the future');
+    throw invalidField('expiry_date_utc', 'must be in the future');
   }
+  const { bonus_expiry_date } = request;
+  if (bonus_expiry_date && epochMs(bonus_expiry_date) <= epochMs(at))
+    throw invalidField('bonus_credits_expiry_date_utc', 'must be in the future');
   if (request.priority !== null && !(Number.isInteger(request.priority) && request.priority >= 0)) {
     throw invalidField('priority', 'must be a whole number, 0 or more');
   }
@@ -71,6 +76,8 @@ export function checkTopUp(
     assertMinimum(topUp.amount, wallet.currency, config);
   } else if (request.bonus_credits_to_add !== null) {
     throw invalidField('bonus_credits_to_add', 'is for purchased credits');
+  } else if (bonus_expiry_date) {
+    throw invalidField('bonus_credits_expiry_date_utc', 'is for purchased credits');
   }
   if (request.transaction_reason === 'FREE_CREDIT_GRANT') {
     assertFreeLimit(topUp.credits, config, 'credits_to_add');

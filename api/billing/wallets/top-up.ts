@@ -210,6 +210,7 @@ const requestOf = (body: TopUpBody): TopUpRequest => ({
   transaction_reason: body.transaction_reason,
   bonus_credits_to_add:
     body.bonus_credits_to_add == null ? null : decimal(body.bonus_credits_to_add),
+  bonus_expiry_date: body.bonus_credits_expiry_date_utc ?? null,
   priority: body.priority ?? null,
   expiry_date: body.expiry_date_utc ?? null,
   has_checkout: body.checkout != null,

@@ -243,6 +243,20 @@ describe('top-ups', () => {
     expect(await rowsOf({ id: 'wtxn_unknown' })).toEqual([]);
   });
 
+  test.each([
+    ['in the past', 'FREE_CREDIT_GRANT', 'expiry_date_utc', '2020'],
+    ['of a bonus in the past', 'PURCHASED_CREDIT_DIRECT', 'bonus_credits_expiry_date_utc', '2020'],
+    ['of a bonus of free credits', 'FREE_CREDIT_GRANT', 'bonus_credits_expiry_date_utc', '2099'],
+  ])('400 for an expiry %s', async (_, transaction_reason, field, year) => {
+    const { id } = await walletOf();
+    const { status, body } = await api.post(`/v1/wallets/${id}/top-up`, {
+      ...{ credits_to_add: '1', transaction_reason },
+      ...(transaction_reason === 'PURCHASED_CREDIT_DIRECT' ? { bonus_credits_to_add: '1' } : {}),
+      [field]: `${year}-01-01T00:00:00Z`,
+    });
+    expect([status, body.details?.[0].path]).toEqual([400, field]);
+  });
+
   test('a search by the cause names its type and its id (money 2.12.5)', async () => {
     const wallet = await walletOf();
     await topUp(wallet, '10', { idempotency_key: 'cause' });

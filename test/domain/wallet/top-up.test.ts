@@ -80,8 +80,8 @@ describe('refused (money 2.11.1)', () => {
     ${'amount'}               | ${{ credits_to_add: null, amount: decimal('0') }}
     ${'amount'}               | ${{ credits_to_add: null, amount: decimal('-1') }}
     ${'amount'}               | ${{ credits_to_add: decimal('0.99') }}
-    ${'expiry_date'}          | ${{ expiry_date: NOW }}
-    ${'expiry_date'}          | ${{ expiry_date: '2020-01-01T00:00:00Z' }}
+    ${'expiry_date_utc'}      | ${{ expiry_date: NOW }}
+    ${'expiry_date_utc'}      | ${{ expiry_date: '2020-01-01T00:00:00Z' }}
     ${'priority'}             | ${{ priority: -1 }}
     ${'priority'}             | ${{ priority: 1.5 }}
     ${'bonus_credits_to_add'} | ${{ bonus_credits_to_add: decimal('0') }}
