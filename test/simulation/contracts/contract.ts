@@ -9,7 +9,7 @@ export type Trait = (typeof TRAITS)[number];
 export const KINDS = [
   'plain', 'mixed', 'ends', 'changes', 'plans', 'quotas', ...TRAITS, 'groups', 'amended', 'lines', 'trials', 'paused lines',
   'trial phases', 'paused ends', 'everything', 'rates', 'limits',
-  'previews', 'plan quotas', 'phase addons', 'group previews', 'drafts', 'paused quotas', 'unit ends',
+  'previews', 'plan quotas', 'phase addons', 'group previews', 'drafts', 'paused quotas', 'unit ends', 'versions',
 ] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 
@@ -163,7 +163,13 @@ export type LineEdit = {
 } & (
   | { readonly kind: 'fee'; readonly fee: Fee }
   | { readonly kind: 'service'; readonly service: Service }
-  | { readonly kind: 'terms'; readonly line: string; readonly model: Model }
+  | {
+      readonly kind: 'terms';
+      readonly line: string;
+      readonly model: Model;
+      /** The price of the plan changes at `at`, and reaches the subscription with a sync. */
+      readonly version?: { readonly at: number; readonly synced: number };
+    }
   | { readonly kind: 'end'; readonly line: string }
 );
 

@@ -1,4 +1,5 @@
 import type { BillingWorld } from '../../support/billing-world.ts';
+import { syncPrices } from '../../support/price-sync.ts';
 import type { Contract, LineEdit } from './contract.ts';
 import { isRunning, prorationOf, type Step } from './contract-steps.ts';
 import { iso } from './naive-calendar.ts';
@@ -7,10 +8,28 @@ import type { Signed } from './sign-contract.ts';
 
 /** Lines of the subscription are added, change their terms, or end. */
 export function lineSteps(world: BillingWorld, contract: Contract, signed: Signed): Step[] {
-  return contract.edits.map((edit) => ({
-    at: edit.asked,
-    run: () => editLine(world, contract, signed, edit),
-  }));
+  return contract.edits.flatMap((edit): Step[] => {
+    if (edit.kind !== 'terms' || edit.version === undefined)
+      return [{ at: edit.asked, run: () => editLine(world, contract, signed, edit) }];
+    const { version, line, model } = edit;
+    return [
+      { at: version.at, run: () => changePrice(world, signed, line, termsOf(model)) },
+      { at: version.synced, run: () => syncPrices(world.api, signed.plans[0]!) },
+    ];
+  });
+}
+
+/** The price of the plan for a line gets its next version. */
+async function changePrice(
+  { api }: BillingWorld,
+  { prices }: Signed,
+  line: string,
+  terms: object,
+): Promise<void> {
+  const path = `/v1/prices/${prices.get(line)}`;
+  const { status, body } = await api.put(path, terms);
+  if (status !== 200) throw new Error(`${path}: ${JSON.stringify(body)}`);
+  prices.set(line, body.id);
 }
 
 async function editLine(

@@ -23,6 +23,7 @@ import { withPhaseAddons } from './random-phase-addons.ts';
 import { withPlanQuotas } from './random-plan-quotas.ts';
 import { withLimits, withQuotas } from './random-quotas.ts';
 import { withUnitEnd } from './random-unit-ends.ts';
+import { withVersions } from './random-versions.ts';
 import { withRates } from './random-rates.ts';
 import { withTrial } from './random-trials.ts';
 import { withAmendments, withChanges, withEnd, withTraits } from './random-traits.ts';
@@ -55,6 +56,7 @@ export function randomContract(random: Random, kind: Kind): Contract {
   if (kind === 'rates') return withRates(random, plain);
   if (kind === 'limits') return withLimits(random, plain);
   if (kind === 'phase addons') return withPhaseAddons(random, plain);
+  if (kind === 'versions') return withVersions(random, plain);
   if (kind === 'unit ends') return withUnitEnd(random, plain);
   if (kind === 'paused quotas') return withPausedQuotas(random, plain);
   if (kind === 'plan quotas') return withPlanQuotas(random, plain);

@@ -152,7 +152,10 @@ export async function signContract(
       if (own !== undefined) overrides.set(name, own);
     }
   }
-  return { customer, subscription, others, addons, meters, overrides, plans: [plan, ...targets] };
+  const sold = [...contract.fees, ...contract.services].map(({ name }) => name);
+  const prices = new Map(sold.map((name, index) => [name, [...fees, ...services][index]!.id]));
+  const plans = [plan, ...targets];
+  return { customer, subscription, others, addons, meters, overrides, plans, prices };
 }
 
 export type Signed = Awaited<ReturnType<typeof signContract>>;
