@@ -90,8 +90,18 @@ export function creditWallet(
   command: CreditCommand,
   at: string,
 ): WalletDecision {
+  return creditOverdrawn(wallet, overdraft(wallet, blocks), command, at);
+}
+
+/** As `creditWallet`, for a wallet whose overdraft is known. */
+export function creditOverdrawn(
+  wallet: Wallet,
+  overdrawn: Decimal,
+  command: CreditCommand,
+  at: string,
+): WalletDecision {
   moveWallet(wallet.wallet_status, 'credit');
-  const row = completedCredit(wallet, overdraft(wallet, blocks), command);
+  const row = completedCredit(wallet, overdrawn, command);
   return {
     wallet: withCreditBalance(wallet, decimal(row.credit_balance_after)),
     rows: [row],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { BillingError } from '../../../domain/errors.ts';
-import { decimal, decimalText, sum } from '../../../domain/money.ts';
-import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
+import { decimal, decimalText } from '../../../domain/money.ts';
+import { availableCredits, type CreditBlock } from '../../../domain/wallet/credit-block.ts';
 import { failPurchase } from '../../../domain/wallet/purchase.ts';
 import type { WalletTransaction as DecidedRow } from '../../../domain/wallet/transaction.ts';
 import type { WalletDecision } from '../../../domain/wallet/wallet.ts';
@@ -25,6 +25,7 @@ import {
 /** A locked wallet with its blocks. `at` is read under the lock, so rows are in the order of their times. */
 export interface Ledger {
   readonly wallet: WalletRow;
+  /** Blocks with credits left. Empty for `ledgerOfCredits`, which reads none. */
   readonly blocks: readonly CreditBlock[];
   readonly at: string;
 }
@@ -48,6 +49,16 @@ export async function ledgerOf(
   const blocks = await findBlocks(tx, wallet, [wallet.id]);
   return { wallet, blocks, at: isoTime(deps.clock.now()) };
 }
+
+/**
+ * The ledger of a locked wallet to which credits are only added. Its blocks are not read: the row of the wallet holds
+ * their sum and the overdraft, so each of many credits takes the same time.
+ */
+export const ledgerOfCredits = (deps: Pick<BillingDeps, 'clock'>, wallet: WalletRow): Ledger => ({
+  wallet,
+  blocks: [],
+  at: isoTime(deps.clock.now()),
+});
 
 /** The command that writes a row, and its purpose. */
 export interface RowCause {
@@ -128,8 +139,12 @@ export function ledgerAfter(
   decision: WalletDecision,
   userId: string,
 ): Ledger {
-  const blocks = blocksAfter(before, decision.blocks);
-  const credits = sum(blocks.map((block) => decimal(block.credits_available)));
+  const isNew = new Set(decision.rows.map(({ id }) => id));
+  const onlyAdds = decision.blocks.every(({ id }) => isNew.has(id));
+  const blocks = onlyAdds ? [...before, ...decision.blocks] : blocksAfter(before, decision.blocks);
+  const credits = onlyAdds
+    ? decimal(wallet.credits_in_blocks).plus(availableCredits(decision.blocks))
+    : availableCredits(blocks);
   const { wallet_status, credit_balance, balance } = decision.wallet;
   return {
     wallet: {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BillingError } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
 import { statusWhenDue } from '../../../domain/wallet/grant-pauses.ts';
@@ -19,7 +20,7 @@ import {
   nextApplication,
 } from '../../../domain/wallet/grant-schedule.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
-import { creditWallet } from '../../../domain/wallet/wallet.ts';
+import { creditOverdrawn } from '../../../domain/wallet/wallet.ts';
 import { derivedId } from '../../../platform/ids.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { CreditGrant } from '../../../schemas/credit-grant.ts';
@@ -29,7 +30,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import {
   ledgerAfter,
-  ledgerOf,
+  ledgerOfCredits,
   writeDecisions,
   type Decided,
   type Ledger,
@@ -47,6 +48,9 @@ import {
   type ApplicationRow,
 } from './application-repository.ts';
 import { runningGrant } from './running-grant.ts';
+
+/** Credits between two pauses for other requests: a back-dated daily grant gives thousands at once. */
+const CREDITS_OF_TURN = 100;
 
 export interface GrantReport {
   readonly applied: number;
@@ -157,6 +161,7 @@ class GrantRun {
       if (row.next_attempt_at > this.at) return;
       if (this.waitsForResumption(row) || (await this.waitsForPlan(grant, row))) return;
       const done: ApplicationRow = await this.decide(grant, row);
+      if (this.decided.length % CREDITS_OF_TURN === 0) await nextTurn();
       this.keep(done);
       if (done.application_status !== 'applied' && done.application_status !== 'skipped') return;
       const next = nextApplication(runningGrant(grant, this.subscription), done);
@@ -312,9 +317,9 @@ class GrantRun {
   ): Promise<void> {
     const ledger = await this.open(grant);
     assertWalletAccepts(ledger.wallet, grant);
-    const decision = creditWallet(
+    const decision = creditOverdrawn(
       ledger.wallet,
-      ledger.blocks,
+      decimal(ledger.wallet.overdraft),
       {
         id: this.deps.ids.next('wtxn'),
         credits: decimal(row.credits),
@@ -334,7 +339,7 @@ class GrantRun {
       metadata: { cga_id: row.id, grant_id: grant.id, subscription_id: this.subscription.id },
     });
     this.decided.push({ ledger, decision, causeOf });
-    this.ledger = ledgerAfter(ledger, decision, this.caller.user_id);
+    this.ledger = { ...ledgerAfter(ledger, decision, this.caller.user_id), blocks: [] };
   }
 
   /**
@@ -354,7 +359,7 @@ class GrantRun {
         : { topup_conversion_rate: grant.topup_conversion_rate }),
     });
     if (isNew) this.created = wallet;
-    return await ledgerOf(tx, deps, wallet);
+    return ledgerOfCredits(deps, wallet);
   }
 }
 

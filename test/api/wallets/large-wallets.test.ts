@@ -1,6 +1,7 @@
 import { evaluateWallet } from '../../../api/billing/balances/evaluate-wallet.ts';
 import { realTimeBalances } from '../../../api/billing/balances/real-time-balance.ts';
 import { getWallet } from '../../../api/billing/credits/wallet-repository.ts';
+import { applyCreditGrants } from '../../../jobs/apply-credit-grants.ts';
 import { expireCredits } from '../../../jobs/expire-credits.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf } from '../../support/catalog.ts';
@@ -71,6 +72,24 @@ describe('a wallet of many blocks', () => {
     const wallet = await getWallet(pool, api.scope, id);
     const balance = (await realTimeBalances(deps, api.scope, [wallet], null)).get(id)!;
     expect(balance).toMatchObject({ real_time_credit_balance: `${BLOCKS}` });
+    expect(rows()).toBeLessThan(100);
+  });
+
+  test('the credits of a grant are added without its blocks', async () => {
+    const { id } = await walletOfMany();
+    const catalog = catalogOf(api);
+    const { customer_id } = (await api.get(`/v1/wallets/${id}`)).body;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '1');
+    const grant = {
+      ...{ name: 'Daily', scope: 'SUBSCRIPTION', credits: '2', expiration_type: 'NEVER' },
+      ...{ cadence: 'RECURRING', period: 'DAILY', period_count: 1 },
+    };
+    await catalog.subscribe({ id: customer_id }, plan, { credit_grants: [grant] });
+    api.clock.advance(86_400_000);
+    const { pool, rows } = countingPool(api.pool);
+    await runAtNow(api, applyCreditGrants, { ...api.deps, pool });
+    expect((await api.get(`/v1/wallets/${id}`)).body.credit_balance).toBe(`${BLOCKS + 4}`);
     expect(rows()).toBeLessThan(100);
   });
 
