@@ -102,9 +102,14 @@ export function paysFor(
 /** Total paid by prepaid credits. */
 export const totalApplied = (credits: PrepaidCredits): Decimal => sum(credits.applied);
 
-/** The whole minor units in an amount (money 2.6.4). */
-const wholeUnits = (amount: Decimal, currency: Currency): Decimal =>
-  amount.toDecimalPlaces(minorDigits(currency), Decimal.ROUND_DOWN);
+/** Decimals of the value of credits that count. Earlier debits left errors of 10⁻¹⁸ credits each (money 2.2.6). */
+const VALUE_DECIMALS = 12;
+
+/** The whole minor units in the value of credits (money 2.6.4). */
+const wholeUnits = (value: Decimal, currency: Currency): Decimal =>
+  value
+    .toDecimalPlaces(VALUE_DECIMALS, Decimal.ROUND_HALF_UP)
+    .toDecimalPlaces(minorDigits(currency), Decimal.ROUND_DOWN);
 
 /**
  * The quotient can be inexact: it keeps 18 decimals and never exceeds the available credits (money

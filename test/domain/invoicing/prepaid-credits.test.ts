@@ -126,6 +126,14 @@ describe('credits and money', () => {
     expect(paid.debits).toEqual([['w', applied, debited]]);
   });
 
+  test('what earlier debits left of a rate with an inexact quotient pays its whole value', () => {
+    // 577.98 at 3.00 a credit, less 0.89: 192.66 - 0.296666666666666667 credits.
+    const left = wallet('w', '192.363333333333333333', { conversion_rate: '3' });
+    expect(apply([row('1000')], [left]).debits).toEqual([
+      ['w', '577.09', '192.363333333333333333'],
+    ]);
+  });
+
   test('a debit never asks for more than the wallet has', () => {
     const third = '0.333333333333333333';
     const paid = apply([row('1')], [wallet('w', third, { conversion_rate: '3.0000000000000001' })]);
