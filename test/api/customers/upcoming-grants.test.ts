@@ -116,7 +116,6 @@ describe('the credit grants of a new subscription (money 5.2)', () => {
   test.each`
     name                      | grant                                                 | path
     ${'another scope'}        | ${{ scope: 'PLAN' }}                                  | ${'credit_grants[1].scope'}
-    ${'no expiry type'}       | ${{ expiration_type: undefined }}                     | ${'credit_grants[1].expiration_type'}
     ${'no period'}            | ${{ cadence: 'RECURRING' }}                           | ${'credit_grants[1].period'}
     ${'too long a period'}    | ${{ cadence: 'RECURRING', period: 'DAILY', period_count: 1201 }} | ${'credit_grants[1].period_count'}
     ${'no credits'}           | ${{ credits: '0' }}                                   | ${'credit_grants[1].credits'}
