@@ -52,8 +52,8 @@ export async function compareAnalytics(
 
 /**
  * Notes how the usage that lowers the balance of the customer's wallet differs from the usage rows of the invoice that
- * the running period would have now (money 2.8). Coupons that are used once lower the invoice only, so contracts with
- * coupons are not compared.
+ * the running period would have now, less their discounts (money 2.8, 19.10). No contract has a coupon that is used
+ * once, which would lower the invoice only.
  */
 export async function compareBalance(
   world: BillingWorld,
@@ -62,7 +62,7 @@ export async function compareBalance(
   invoice: any,
   note: Note,
 ): Promise<void> {
-  if (contract.off !== null || contract.lineOff !== null || contract.isDelegated) return;
+  if (contract.isDelegated) return;
   const { body: wallets } = await world.api.get(`/v1/customers/${customer_id}/wallets`);
   const wallet = wallets.find(
     ({ wallet_type, wallet_status, currency }: any) =>
@@ -76,14 +76,18 @@ export async function compareBalance(
   );
   // The unused commitment of a subscription that sells no usage is on its invoice only.
   if (rows.every(({ price_type }) => price_type !== 'USAGE')) return;
-  const total = sum(rows.map(({ amount }) => new Decimal(amount)));
-  if (isFar(total, claim, rows.length + 1, contract))
+  const total = sum(rows.map(netOf));
+  if (isFar(total, claim, 2 * rows.length + 1, contract))
     note(
       `balance in the period from ${invoice.period_start}`,
       [total.toFixed()],
       [claim.toFixed()],
     );
 }
+
+/** What a row charges after its discounts. */
+const netOf = ({ amount, line_item_discount, invoice_level_discount }: any): Decimal =>
+  new Decimal(amount).minus(line_item_discount).minus(invoice_level_discount);
 
 /** Charge periods that one row of a grouped contract may add up, each rounded: the days of a month. */
 const GROUPED_MAX = 31;
