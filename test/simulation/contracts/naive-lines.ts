@@ -22,6 +22,7 @@ import {
   type Cell,
   type Lived,
 } from './naive-life.ts';
+import type { DatedQuota } from './naive-quotas.ts';
 import { total } from './naive-rating.ts';
 
 /** A part of a charge period for which a line has one price. */
@@ -42,6 +43,11 @@ export class Lines {
   readonly clock: Clock;
   readonly life: Time;
   readonly periods: readonly Lived[];
+  /**
+   * The quotas of each plan in its time, by the service whose usage they make free. They are those of the plan, also
+   * if its price for the service does not fit the subscription (billing 3.2, 14.2).
+   */
+  readonly quotas: readonly (DatedQuota & { readonly service: string })[];
 
   constructor(contract: Contract) {
     this.periods = livedPeriods(contract);
@@ -50,6 +56,7 @@ export class Lines {
     );
     this.clock = firstClock(contract);
     this.life = lifeOf(contract);
+    this.quotas = quotasOf(contract);
   }
 
   round(value: Decimal): Decimal {
@@ -138,7 +145,7 @@ function withMoves(contract: Contract): Contract {
       .filter((line) => index === 0 || roughDays(line.unit, line.count) === roughDays(unit, count))
       .map((line) => ({
         ...line,
-        during: { start: moves[index - 1]?.at ?? -Infinity, end: moves[index]?.at ?? Infinity },
+        during: timeOfPlan(contract, index),
       }));
   return {
     ...contract,
@@ -148,6 +155,21 @@ function withMoves(contract: Contract): Contract {
     ),
   };
 }
+
+/** The time of the plan of that number. */
+const timeOfPlan = ({ moves }: Contract, index: number): Time => ({
+  start: moves[index - 1]?.at ?? -Infinity,
+  end: moves[index]?.at ?? Infinity,
+});
+
+const quotasOf = (contract: Contract): Lines['quotas'] =>
+  [contract, ...contract.moves].flatMap(({ services }, index) =>
+    services.flatMap(({ name: service, free }) =>
+      free === null || free.quota === null
+        ? []
+        : [{ service, quota: free.quota, time: timeOfPlan(contract, index) }],
+    ),
+  );
 
 /** What a plan makes free, beside what addons and the subscription itself do under any plan (money 6.5). */
 function freeIn({ services, moves, addons }: Contract, { name, free }: Service): Free | null {

@@ -106,12 +106,8 @@ export class Measured {
 
   /** The quotas of the plans and addons, each in its time. */
   #quotas(name: string): DatedQuota[] {
-    const { services, addons } = this.#lines.contract;
-    const ofPlans = services.flatMap(({ name: one, free, during }) =>
-      one !== name || free === null || free.quota === null
-        ? []
-        : [{ quota: free.quota, time: during ?? this.#lines.life }],
-    );
+    const { addons } = this.#lines.contract;
+    const ofPlans = this.#lines.quotas.filter(({ service }) => service === name);
     const ofAddons = addons.flatMap((addon) =>
       addon.allowances.flatMap(({ service, quota }) => {
         if (service !== name || quota === null) return [];
