@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BillingError } from '../../../domain/errors.ts';
 import type { BucketSize } from '../../../domain/time/usage-windows.ts';
 import type { CouponAssociation } from '../../../domain/invoicing/coupon-association.ts';
@@ -189,39 +190,37 @@ async function linesInRanges(
       await findMeters(deps.pool, scope, [...new Set(lines.flatMap((line) => line.meter_id ?? []))])
     ).map((meter) => [meter.id, meter]),
   );
-  return subscriptions
-    .flatMap((subscription) => {
-      const own = sources.lines.get(subscription.id) ?? [];
-      const lineOf = new Map(own.map((line) => [line.id, line]));
-      const charges = chargesInRange(subscription, charged, rangeOf(subscription), which);
-      const coupons = attachedCoupons(sources, subscription.id);
-      const byLine = groupBy(charges, ({ charge }) => lineOf.get(charge.line.id)!);
-      return [...byLine].flatMap(([line, cells]): AnalyticsSubject[] => {
-        const meter = meterOf.get(line.meter_id!)!;
-        const stretches = joined(cells);
-        const last = stretches.at(-1);
-        if (last === undefined) return [];
-        return [
-          {
-            meter,
-            subscription,
-            line,
-            terms: line.terms,
-            bucket: line.terms.bucketSize ?? last.version.spec.aggregation.bucket_size,
-            stretches,
-            charges: cells,
-            coupons,
-            pauses: sources.pauses.get(subscription.id) ?? [],
-            committedUsage: sources.committedUsage.get(subscription.id) ?? [],
-            timezone: subscription.customer_timezone,
-            isShown: meterIds === null || meterIds.includes(meter.id),
-          },
-        ];
+  const subjects: AnalyticsSubject[] = [];
+  for (const subscription of subscriptions) {
+    const own = sources.lines.get(subscription.id) ?? [];
+    const lineOf = new Map(own.map((line) => [line.id, line]));
+    const charges = await chargesInRange(subscription, charged, rangeOf(subscription), which);
+    const coupons = attachedCoupons(sources, subscription.id);
+    const byLine = groupBy(charges, ({ charge }) => lineOf.get(charge.line.id)!);
+    for (const [line, cells] of byLine) {
+      const meter = meterOf.get(line.meter_id!)!;
+      const stretches = joined(cells);
+      const last = stretches.at(-1);
+      if (last === undefined) continue;
+      subjects.push({
+        meter,
+        subscription,
+        line,
+        terms: line.terms,
+        bucket: line.terms.bucketSize ?? last.version.spec.aggregation.bucket_size,
+        stretches,
+        charges: cells,
+        coupons,
+        pauses: sources.pauses.get(subscription.id) ?? [],
+        committedUsage: sources.committedUsage.get(subscription.id) ?? [],
+        timezone: subscription.customer_timezone,
+        isShown: meterIds === null || meterIds.includes(meter.id),
       });
-    })
-    .filter(
-      ({ isShown, subscription }) => isShown || subscriptionCommitmentTerms(subscription!) !== null,
-    );
+    }
+  }
+  return subjects.filter(
+    ({ isShown, subscription }) => isShown || subscriptionCommitmentTerms(subscription!) !== null,
+  );
 }
 
 /** The subscription with the end of a cancellation that is scheduled within its running period (billing 13). */
@@ -240,29 +239,38 @@ const withoutCommitments = (sources: BillingSources): BillingSources => ({
   ),
 });
 
+/** Charges between two pauses for other requests: ten years of days give each line 3,653. */
+const CHARGES_OF_TURN = 250;
+
 /** Usage charges of the billing periods in the range. A period that the range cuts ends there. */
-function chargesInRange(
+async function chargesInRange(
   subscription: SubscriptionRow,
   sources: BillingSources,
   range: Period,
   which: 'all' | 'counted',
-): PeriodCharge[] {
+): Promise<PeriodCharge[]> {
   const usage = (sources.lines.get(subscription.id) ?? []).filter(
     ({ price_type, meter_id }) => price_type === 'USAGE' && meter_id !== null,
   );
   const { trial_end, cancelled_at } = subscription;
-  return periodsWithin(subscription, range).flatMap(({ schedule, part, period }) => {
+  const pauses = sources.pauses.get(subscription.id) ?? [];
+  const charges: PeriodCharge[] = [];
+  let turns = 0;
+  for (const { schedule, part, period } of periodsWithin(subscription, range)) {
+    const turn = Math.floor(charges.length / CHARGES_OF_TURN);
+    if (turn > turns) await nextTurn();
+    turns = turn;
     const asked = intersection(period, part.start, part.end);
     const paid = asked && intersection(asked, trial_end ?? asked.start, cancelled_at);
-    if (paid === null) return [];
-    const pauses = sources.pauses.get(subscription.id) ?? [];
+    if (paid === null) continue;
     const proration_behavior = closingProrations(subscription, period, pauses);
     const target = { subscription, proration_behavior, period };
     const covers = { closing: paid, opening: null };
-    return chargesAroundPauses(schedule, usage, covers, pauses).flatMap((charge) =>
-      'at' in charge.cell ? [] : questioned(target, sources, charge.line, charge.cell, which),
-    );
-  });
+    for (const charge of chargesAroundPauses(schedule, usage, covers, pauses))
+      if (!('at' in charge.cell))
+        charges.push(...questioned(target, sources, charge.line, charge.cell, which));
+  }
+  return charges;
 }
 
 function questioned(

@@ -1,5 +1,6 @@
 import { usageQueryTooLarge } from '../../../clickhouse/reading/usage-errors.ts';
 import { invalidField } from '../../../domain/errors.ts';
+import type { Period } from '../../../domain/time/instant.ts';
 import { isoTime, type Clock } from '../../../platform/clock.ts';
 import type { BUCKET_SIZES } from '../../../schemas/words.ts';
 
@@ -30,15 +31,11 @@ export function rangeOf(
     readonly window_size?: WindowSize | null;
     readonly bucket_size?: WindowSize | null;
   },
-): { readonly start: string; readonly end: string } {
+): Period {
   const end = body.end_time ?? isoTime(clock.now());
   const start = body.start_time ?? isoTime(Date.parse(end) - DEFAULT_RANGE_MS);
   if (end <= start) throw invalidField('end_time', 'must be after start_time');
-  const lengthMs = Date.parse(end) - Date.parse(start);
-  if (lengthMs > RANGE_DAYS_MAX * DAY_MS)
-    throw usageQueryTooLarge(
-      `The range is longer than ${RANGE_DAYS_MAX} days. Query a shorter one.`,
-    );
+  const lengthMs = lengthOf({ start, end });
   for (const size of [body.window_size, body.bucket_size]) {
     if (size != null && lengthMs / (MINUTES[size] * 60_000) > WINDOWS_MAX)
       throw usageQueryTooLarge(
@@ -46,4 +43,27 @@ export function rangeOf(
       );
   }
   return { start, end };
+}
+
+/** 400 `usage_query_too_large` for more than ten years, unless it is the running period of the subscription. */
+export function refuseLongRange(
+  { current_period_start, current_period_end }: RunningPeriod,
+  range: Period,
+): void {
+  if (range.start !== current_period_start || range.end !== current_period_end) lengthOf(range);
+}
+
+interface RunningPeriod {
+  readonly current_period_start: string;
+  readonly current_period_end: string;
+}
+
+/** Milliseconds. 400 `usage_query_too_large` for more than ten years. */
+function lengthOf({ start, end }: Period): number {
+  const lengthMs = Date.parse(end) - Date.parse(start);
+  if (lengthMs > RANGE_DAYS_MAX * DAY_MS)
+    throw usageQueryTooLarge(
+      `The range is longer than ${RANGE_DAYS_MAX} days. Query a shorter one.`,
+    );
+  return lengthMs;
 }

@@ -105,6 +105,33 @@ test('a preview shows at most ten years, and the running period whatever its len
   expect((await preview(century.id, START, '2126-11-01T00:00:00Z')).status).toBe(200);
 });
 
+test('usage of a subscription is asked for at most ten years, or for the running period (tenancy S13)', async () => {
+  const { id } = (await subscribed({ start_date: '2001-01-01T00:00:00Z' })).body;
+  const usage = async (of: string, more: object) => {
+    const { status, body } = await api.post('/v1/subscriptions/usage', {
+      subscription_id: of,
+      ...more,
+    });
+    return [status, body.code];
+  };
+  const TOO_LARGE = [400, 'usage_query_too_large'];
+  const end_time = '2036-11-01T00:00:00Z';
+  expect(await usage(id, { start_time: '2026-11-01T00:00:00Z', end_time })).toEqual([
+    200,
+    undefined,
+  ]);
+  expect(await usage(id, { start_time: '1900-01-01T00:00:00Z', end_time })).toEqual(TOO_LARGE);
+  expect(await usage(id, { end_time: '9998-12-31T00:00:00Z' })).toEqual(TOO_LARGE);
+  expect(await usage(id, { lifetime_usage: true })).toEqual(TOO_LARGE);
+  expect(await usage(id, { lifetime_usage: true, end_time: '2010-01-01T00:00:00Z' })).toEqual([
+    200,
+    undefined,
+  ]);
+  const long = { billing_period: 'ANNUAL', billing_period_count: 100 };
+  const century = (await subscribed({}, long)).body;
+  expect(await usage(century.id, {})).toEqual([200, undefined]);
+});
+
 test.each([
   ['invoice_config', 'due_date_days'],
   ['subscription_config', 'grace_period_days'],

@@ -15,7 +15,7 @@ import type { PreviewInvoiceBody } from '../../../../schemas/invoice-requests.ts
 import type { Invoice } from '../../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { BillingDeps, UsageDeps } from '../../../deps.ts';
-import { rangeOf } from '../../../usage/quantities/range.ts';
+import { refuseLongRange } from '../../../usage/quantities/range.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import { pendingSchedules } from '../../records/schedule-repository.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
@@ -41,7 +41,7 @@ export async function previewInvoice(
 ): Promise<Invoice> {
   const { pool } = deps;
   const subscription = await getSubscription(pool, scope, body.subscription_id);
-  const window = requestedWindow(deps, subscription, body);
+  const window = requestedWindow(subscription, body);
   const at = isoTime(deps.clock.now());
   const options = { at, user_id, ignoreBilled: true, shownFrom: deps };
   const plan = (db: Db, of: SubscriptionRow) =>
@@ -88,16 +88,12 @@ async function hasDueChange(
 }
 
 /** 400 `usage_query_too_large` for more than ten years, unless it is the running period (billing 17.7). */
-function requestedWindow(
-  { clock }: BillingDeps,
-  { current_period_start, current_period_end }: SubscriptionRow,
-  body: PreviewInvoiceBody,
-): Period {
-  const start = body.period_start ?? current_period_start;
-  const end = body.period_end ?? current_period_end;
+function requestedWindow(subscription: SubscriptionRow, body: PreviewInvoiceBody): Period {
+  const start = body.period_start ?? subscription.current_period_start;
+  const end = body.period_end ?? subscription.current_period_end;
   if (start >= end) throw invalidField('period_end', 'must be after period_start');
-  if (start === current_period_start && end === current_period_end) return { start, end };
-  return rangeOf(clock, { start_time: start, end_time: end });
+  refuseLongRange(subscription, { start, end });
+  return { start, end };
 }
 
 function previewTarget(
