@@ -27,6 +27,8 @@ export interface UsageOracle {
   outage(away: boolean): void;
   /** Every read with a question about the customer throws this; null: no more. */
   failFor(customer: { external_id: string }, error: unknown): void;
+  /** Runs before every read of usage; null: nothing more. */
+  beforeRead(work: (() => Promise<void>) | null): void;
   /** How often usage was read, and how many questions the last read had. */
   readonly reads: { count: number; questions: number };
 }
@@ -41,6 +43,7 @@ export function createUsageOracle(): UsageOracle & { attach(pool: Pool): void } 
   };
   let offset = 0n;
   let isAway = false;
+  let before: (() => Promise<void>) | null = null;
   let database: Pool | null = null;
   const failures = new Map<string, unknown>();
   const reads = { count: 0, questions: 0 };
@@ -74,6 +77,7 @@ export function createUsageOracle(): UsageOracle & { attach(pool: Pool): void } 
   return {
     reads,
     attach: (pool) => void (database = pool),
+    beforeRead: (work) => void (before = work),
     outage: (away) => void (isAway = away),
     failFor: ({ external_id }, error) =>
       void (error === null ? failures.delete(external_id) : failures.set(external_id, error)),
@@ -82,6 +86,7 @@ export function createUsageOracle(): UsageOracle & { attach(pool: Pool): void } 
     useAll: (meter, customer, events) => add(meter, customer, events, {}),
     reader: {
       async read(queries, bound = 'watermark') {
+        await before?.();
         if (isAway) throw new BillingError('unavailable', 'usage_unavailable', 'the store is away');
         reads.count += 1;
         reads.questions = queries.length;

@@ -130,19 +130,32 @@ export async function buildPlanned(
   planned: readonly PlannedInvoice[],
   options: ComputeOptions,
 ): Promise<Computation[]> {
+  return (await readPlanned(deps, planned, options))();
+}
+
+/**
+ * Queries the usage of planned invoices in one call. The returned function rates it and builds the invoices; it reads
+ * nothing, so a caller may build in the transaction that writes them. New invoices and rows get their ids then.
+ */
+export async function readPlanned(
+  deps: ComputeDeps,
+  planned: readonly PlannedInvoice[],
+  options: ComputeOptions,
+): Promise<() => Computation[]> {
   const questions = planned.flatMap(({ parts }) =>
     parts.ok ? parts.value.flatMap(({ charges }) => charges.flatMap((c) => c.questions)) : [],
   );
   const usage = questions.length === 0 ? null : await readUsage(deps, questions, options);
-  return planned.map(({ target, parts, facts }) => {
-    if (!parts.ok) return { ok: false, target, error: parts.error };
-    const built = attempt(() =>
-      buildComputedInvoice(deps, target, parts.value, { ...facts, usage }),
-    );
-    return built.ok
-      ? { ok: true, computed: built.value }
-      : { ok: false, target, error: built.error };
-  });
+  return () =>
+    planned.map(({ target, parts, facts }) => {
+      if (!parts.ok) return { ok: false, target, error: parts.error };
+      const built = attempt(() =>
+        buildComputedInvoice(deps, target, parts.value, { ...facts, usage }),
+      );
+      return built.ok
+        ? { ok: true, computed: built.value }
+        : { ok: false, target, error: built.error };
+    });
 }
 
 /** The invoice whose fixed rows the computed one takes over. */

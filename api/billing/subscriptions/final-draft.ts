@@ -49,7 +49,7 @@ export interface FinalDraft {
 export async function lockRunningDrafts(
   tx: Transaction,
   scope: Scope,
-  drafts: readonly FinalDraft[],
+  drafts: readonly Pick<FinalDraft, 'before'>[],
 ): Promise<boolean> {
   for (const { before } of drafts) {
     if (before === null) continue;

@@ -68,6 +68,13 @@ async function billed(time: string) {
   at(time);
   await world.close();
 }
+/** Connections to the database of the test with a transaction that waits for its next statement. */
+async function openTransactions(): Promise<number> {
+  const [row] = await world.api.pool<{ open: number }[]>`
+    select count(*)::int as open from pg_stat_activity
+     where datname = current_database() and state like 'idle in transaction%'`;
+  return row!.open;
+}
 const money = (invoices: any[]) =>
   invoices.map(({ amount, invoice }) => [amount, ...(invoice === null ? [] : rows(invoice))]);
 
@@ -125,6 +132,58 @@ describe('now', () => {
       ]);
     },
   );
+
+  describe('usage of the ended period', () => {
+    afterEach(() => world.usage.beforeRead(null));
+
+    test.each(['preview', 'execute'] as const)(
+      'is read while no transaction is open: %s',
+      async (kind) => {
+        const of = await subscribed();
+        await of.use('2026-04-05', '10');
+        at('2026-04-11');
+        const open: number[] = [];
+        world.usage.beforeRead(async () => {
+          open.push(await openTransactions());
+        });
+        expect((await restart(of, kind)).status).toBe(200);
+        expect(open).toEqual([0]);
+      },
+    );
+
+    test('is read again if the period gets its draft in the meantime; the draft becomes the invoice', async () => {
+      const of = await subscribed();
+      await of.use('2026-04-05', '10');
+      at('2026-04-11');
+      let draft: any = null;
+      world.usage.beforeRead(async () => {
+        world.usage.beforeRead(null);
+        draft = await world.api.postOk('/v1/invoices', {
+          customer_id: of.customer.id,
+          subscription_id: of.subscription.id,
+          invoice_type: 'SUBSCRIPTION',
+          currency: 'usd',
+        });
+      });
+      const reads = world.usage.reads.count;
+      const { body: done } = await restart(of, 'execute');
+      // For the first attempt, the draft, and the second attempt.
+      expect(world.usage.reads.count - reads).toBe(3);
+      const [change, ended] = done.changed_resources.invoices;
+      expect(change.amount).toBe('66.67');
+      expect([ended.id, ended.amount]).toEqual([draft.id, '20']);
+      expect(await invoicesOf(of.subscription)).toHaveLength(3);
+    });
+
+    test('of two changes at once one is made', async () => {
+      const of = await subscribed();
+      at('2026-04-11');
+      const both = await Promise.all([restart(of, 'execute'), restart(of, 'execute')]);
+      expect(both.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+      expect((await read(of.subscription)).plan_id).toBe(of.to.id);
+      expect(await invoicesOf(of.subscription)).toHaveLength(3);
+    });
+  });
 
   test('usage that comes in late is on the draft of the ended period; it is billed once', async () => {
     const of = await subscribed();

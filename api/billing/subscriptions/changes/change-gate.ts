@@ -12,6 +12,7 @@ import type { SettledChange } from '../../proration/settle-change.ts';
 import { insertInvoiceLines } from '../../records/invoice-line-repository.ts';
 import { insertInvoices } from '../../records/invoice-repository.ts';
 import type { BilledAttachment } from './addon-of-closed-periods.ts';
+import type { PlannedEnd, ReadEnd } from './ended-period.ts';
 
 /** How a change of a subscription is made. */
 export interface How {
@@ -24,6 +25,10 @@ export interface How {
   readonly paid?: InvoiceRecord | null;
   /** The addon that the change attaches, with its invoices of closed periods; null if it has none. */
   readonly billed?: BilledAttachment | null;
+  /** The invoice of the period that the change ends, with its usage; null if it ends none. */
+  readonly ended?: ReadEnd | null;
+  /** Called with the invoice of the period that the change ends, which is not written then. */
+  readonly onEnded?: (end: PlannedEnd) => void;
   /** Called with the charges and credits of the change. */
   readonly onSettled?: (settled: SettledChange) => void;
   /** Called with the addon that the change attaches. */

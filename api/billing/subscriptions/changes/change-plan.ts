@@ -24,6 +24,7 @@ import { getSubscription, lockSubscription } from '../../records/subscription-re
 import { modifiedSubscription } from '../read-subscriptions.ts';
 import { assertNoCheckout } from '../no-checkout.ts';
 import { openChangeGate, triedChange, type How } from './change-gate.ts';
+import { lockEnd, previewedEnd, readEnd, type PlannedEnd, type ReadEnd } from './ended-period.ts';
 import { caughtUp } from './catch-up.ts';
 import {
   changedLines,
@@ -54,17 +55,56 @@ export async function previewPlanChange(
   body: ChangePlanBody,
   onSettled?: (settled: SettledChange) => void,
 ): Promise<ChangedPlan> {
-  const outcome = await rolledBack(deps, async (tx) => {
-    const subscription = await lockSubscription(tx, caller.scope, id);
-    const how = {
-      isPreview: true,
-      isByCheckout: body.checkout != null,
-      at: isoTime(deps.clock.now()),
-      ...(onSettled && { onSettled }),
-    };
-    return await request(tx, deps, caller, subscription, body, how);
+  const how = {
+    isPreview: true,
+    isByCheckout: body.checkout != null,
+    at: isoTime(deps.clock.now()),
+    ...(onSettled && { onSettled }),
+  };
+  const { changed, planned } = await triedRequest(deps, caller, id, body, how);
+  const draft =
+    planned && (await previewedEnd(deps.pool, caller.scope, await readEnd(deps, planned)));
+  const { changed_resources } = changed;
+  const invoices = [...changed_resources.invoices, ...(draft === null ? [] : [draft])];
+  return await answered(deps, caller, id, {
+    ...changed,
+    changed_resources: { ...changed_resources, invoices },
+    checkout_session: null,
   });
-  return await answered(deps, caller, id, { ...outcome, checkout_session: null });
+}
+
+/** Executes the change and rolls it back. With it the invoice of the period that it ends; null if it ends none. */
+async function triedRequest(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: ChangePlanBody,
+  how: How,
+): Promise<{ readonly changed: Changed; readonly planned: PlannedEnd | null }> {
+  let planned: PlannedEnd | null = null;
+  const onEnded = (end: PlannedEnd) => void (planned = end);
+  const changed = await rolledBack(deps, async (tx) => {
+    const subscription = await lockSubscription(tx, caller.scope, id);
+    if (!how.isPreview) await assertNoCheckout(tx, subscription);
+    return await request(tx, deps, caller, subscription, body, { ...how, onEnded });
+  });
+  return { changed, planned };
+}
+
+/**
+ * The invoice of the running period with its usage, if the change ends that period now; null otherwise. The change is
+ * tried first, because the invoice depends on what it writes. Usage is read after that, outside of any transaction.
+ */
+async function endOfPeriod(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: ChangePlanBody,
+  at: string,
+): Promise<ReadEnd | null> {
+  if (body.billing_period_behaviour !== 'anchor_at_effect') return null;
+  const { planned } = await triedRequest(deps, caller, id, body, { isPreview: false, at });
+  return planned === null ? null : await readEnd(deps, planned);
 }
 
 /**
@@ -85,18 +125,17 @@ export async function executePlanChange(
     refuseContradictions(body);
     await getSubscription(deps.pool, caller.scope, id);
     const known = await caughtUp(deps, caller, id);
+    const at = isoTime(deps.clock.now());
+    const ended = await endOfPeriod(deps, caller, id, body, at);
     return async (tx) => {
       const subscription = await lockSubscription(tx, caller.scope, id);
       if (subscription.version !== known.version) return null;
+      if (ended !== null && !(await lockEnd(tx, caller.scope, ended))) return null;
       await assertNoCheckout(tx, subscription);
       const gated =
         body.checkout == null ? null : await gateOf(tx, deps, caller, subscription, body);
       if (gated !== null) return gated;
-      const how = {
-        isPreview: false,
-        at: isoTime(deps.clock.now()),
-        ...(onSettled && { onSettled }),
-      };
+      const how = { isPreview: false, at, ended, ...(onSettled && { onSettled }) };
       const done = await request(tx, deps, caller, subscription, body, how);
       failpoint('api.change_plan.before_commit');
       return { ...done, session: null };
