@@ -1,11 +1,12 @@
 import { withArticle } from '../article.ts';
 import { invalidOperation } from '../errors.ts';
-import { minorDigits, type Currency } from '../currency.ts';
+import type { Currency } from '../currency.ts';
 import { Decimal, decimal } from '../money.ts';
 import { invoiceMachine, moveInvoice, type InvoiceStatus } from '../states/invoice.ts';
 import { canMove } from '../states/state-machine.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
 import { paysFor, type AllowedPriceType } from './prepaid-credits.ts';
+import { payableWith } from './worth-of-credits.ts';
 
 /** A POST_PAID wallet that may pay the invoice; `balance` in its currency, decimal text. */
 export interface PayingWallet {
@@ -43,10 +44,7 @@ export function payFromWallets(
   for (const wallet of inOrderOfUse(wallets)) {
     const scope = scopeOf(wallet);
     const payable = scope === 'USAGE' ? usage : scope === 'FIXED' ? fixed : remaining;
-    const balance = decimal(wallet.balance).toDecimalPlaces(
-      minorDigits(currency),
-      Decimal.ROUND_DOWN,
-    );
+    const balance = payableWith(decimal(wallet.balance), currency);
     const amount = Decimal.min(balance, payable, remaining);
     if (amount.lte(0)) continue;
     payments.push({ wallet_id: wallet.id, amount });

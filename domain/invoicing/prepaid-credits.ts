@@ -1,6 +1,7 @@
-import { minorDigits, type Currency } from '../currency.ts';
-import { Decimal, decimal, decimalText, roundToStorage, sum, ZERO } from '../money.ts';
+import type { Currency } from '../currency.ts';
+import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
 import type { PriceType } from '../pricing/price.ts';
+import { creditsToPay, payableWith } from './worth-of-credits.ts';
 
 export type AllowedPriceType = 'ALL' | PriceType;
 
@@ -68,7 +69,7 @@ export function applyPrepaidCredits(
   for (const wallet of wallets) {
     const available = decimal(wallet.credits_available);
     const rate = decimal(wallet.conversion_rate);
-    const held = wholeUnits(Decimal.max(available, ZERO).times(rate), currency);
+    const held = payableWith(Decimal.max(available, ZERO).times(rate), currency);
     let pool = held;
     rows.forEach((row, index) => {
       if (!paysFor(wallet.allowed_price_types, row.price_type)) return;
@@ -102,19 +103,6 @@ export function paysFor(
 /** Total paid by prepaid credits. */
 export const totalApplied = (credits: PrepaidCredits): Decimal => sum(credits.applied);
 
-/** Decimals of the value of credits that count. Earlier debits left errors of 10⁻¹⁸ credits each (money 2.2.6). */
-const VALUE_DECIMALS = 12;
-
-/** The whole minor units in the value of credits (money 2.6.4). */
-const wholeUnits = (value: Decimal, currency: Currency): Decimal =>
-  value
-    .toDecimalPlaces(VALUE_DECIMALS, Decimal.ROUND_HALF_UP)
-    .toDecimalPlaces(minorDigits(currency), Decimal.ROUND_DOWN);
-
-/**
- * The quotient can be inexact: it keeps 18 decimals and never exceeds the available credits (money
- * 2.2.6).
- */
 function debit(
   wallet: PrepaidWallet,
   amount: Decimal,
@@ -124,6 +112,6 @@ function debit(
   return {
     wallet_id: wallet.id,
     amount: decimalText(amount),
-    credits: decimalText(Decimal.min(roundToStorage(amount.div(rate)), available)),
+    credits: decimalText(creditsToPay(amount, rate, available)),
   };
 }

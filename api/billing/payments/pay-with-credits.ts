@@ -1,10 +1,11 @@
 import { BillingError, invalidField, notFound } from '../../../domain/errors.ts';
 import { payFromWallets, type OpenAmounts } from '../../../domain/invoicing/pay-from-wallets.ts';
 import { unpaidUsage } from '../../../domain/invoicing/unpaid.ts';
+import { creditsToPay } from '../../../domain/invoicing/worth-of-credits.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
 import { netAmount } from '../../../domain/pricing/net-amount.ts';
 import { spendableCredits } from '../../../domain/wallet/credit-block.ts';
-import { creditsWorth, debitWallet, withCreditBalance } from '../../../domain/wallet/wallet.ts';
+import { debitWallet, withCreditBalance } from '../../../domain/wallet/wallet.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -136,7 +137,11 @@ export async function payWithCredits(
     ledger.blocks,
     {
       id: deps.ids.next('wtxn'),
-      credits: creditsWorth(ledger.wallet, amount),
+      credits: creditsToPay(
+        amount,
+        decimal(ledger.wallet.conversion_rate),
+        spendableCredits(ledger.blocks, ledger.at),
+      ),
       amount,
       transaction_reason: 'INVOICE_PAYMENT',
       arrears_period_end: null,

@@ -143,6 +143,27 @@ describe('CREDITS payments', () => {
     expect(await balance(id)).toBe('0');
   });
 
+  test.each(['a payment', 'an attempt'])(
+    '10.00 bought at three a credit pay 10.00 in any parts: %s',
+    async (last) => {
+      const { invoice, customer, read } = await invoiceDue(api, '10');
+      const { id } = await wallet(customer, { wallet_type: 'POST_PAID', conversion_rate: '3' });
+      await api.postOk(`/v1/wallets/${id}/top-up`, {
+        amount: '10',
+        transaction_reason: 'FREE_CREDIT_GRANT',
+      });
+      const paid = [await payCredits(invoice, '0.89'), await payCredits(invoice, '4')];
+      expect(paid.map(({ status }) => status)).toEqual([201, 201]);
+      if (last === 'a payment') expect((await payCredits(invoice, '5.11')).status).toBe(201);
+      else await api.post(`/v1/invoices/${invoice.id}/payment/attempt`);
+      expect(await read()).toMatchObject({ amount_paid: '10', payment_status: 'SUCCEEDED' });
+      const { body: list } = await api.get(`/v1/payments?destination_id=${invoice.id}`);
+      for (const payment of list.items) expect((await refund(payment)).status).toBe(201);
+      expect(await read()).toMatchObject({ payment_status: 'REFUNDED', refunded_amount: '10' });
+      expect(await balance(id)).toBe('3.333333333333333333');
+    },
+  );
+
   test('refunds return the credits to the wallet that paid, to the last one', async () => {
     const { invoice, customer, read } = await invoiceDue(api, '10');
     const { id } = await wallet(customer, { wallet_type: 'POST_PAID', conversion_rate: '0.3' });

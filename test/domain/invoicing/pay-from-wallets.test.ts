@@ -57,10 +57,13 @@ describe('who pays what (money 2.6.8)', () => {
   });
 
   test.each`
-    currency | balance     | paid
-    ${'usd'} | ${'10.999'} | ${'10.99'}
-    ${'jpy'} | ${'10.999'} | ${'10'}
-    ${'kwd'} | ${'10.999'} | ${'10.999'}
+    currency | balance                    | paid
+    ${'usd'} | ${'10.999'}                | ${'10.99'}
+    ${'jpy'} | ${'10.999'}                | ${'10'}
+    ${'kwd'} | ${'10.999'}                | ${'10.999'}
+    ${'usd'} | ${'9.999999999999999999'}  | ${'10'}
+    ${'usd'} | ${'10.009999999999999998'} | ${'10.01'}
+    ${'usd'} | ${'9.999999999'}           | ${'9.99'}
   `('whole minor units of $currency', ({ currency, balance, paid }) => {
     expect(pay(open('50', '0'), [paying('a', balance, ALL)], currency)).toEqual([['a', paid]]);
   });
