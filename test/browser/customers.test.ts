@@ -96,4 +96,37 @@ describeInBrowser('customers', (executable) => {
     expect(problems).toEqual([]);
     await page.context().close();
   });
+
+  test('an invoice is overdue by the test clock of its customer: in the invoice, in lists, in the portal', async () => {
+    const { api } = shown.world;
+    const clock = await api.postOk('/v1/test-clocks', { name: 'Jan', now: '2026-01-20T12:00:00Z' });
+    const customer = await catalogOf(api).customer({
+      ...{ external_id: 'not-late', name: 'Not Late Inc', test_clock_id: clock.id },
+    });
+    const invoice = await api.postOk('/v1/invoices', {
+      ...{ customer_id: customer.id, invoice_type: 'ONE_OFF', currency: 'usd' },
+      ...{ invoice_status: 'FINALIZED', due_date: '2026-02-01T00:00:00Z' },
+      line_items: [{ display_name: 'Setup', amount: '10', quantity: '1' }],
+    });
+    const { page, problems } = await shown.signedIn();
+    const home = page.url().replace(/\/$/, '');
+    const badge = (text: string) => page.getByText(text, { exact: true }).first();
+    await page.goto(`${home}/invoices/${invoice.id}`);
+    await badge('Due').waitFor();
+    await page.goto(`${home}/invoices?customer_id=${customer.id}`);
+    await page.getByRole('cell', { name: 'Due', exact: true }).waitFor();
+    await page.goto(`${home}/invoices?customer_id=${customer.id}&show=overdue`);
+    await page.getByText('No invoice matches').waitFor();
+    const { url } = (await api.get('/v1/customers/portal/not-late')).body;
+    await page.goto(`${shown.url}/portal${new URL(url).hash}`);
+    await hands.press(page.getByRole('link', { name: 'Invoices' }));
+    await page.getByRole('cell', { name: 'Due', exact: true }).waitFor();
+
+    await api.postOk(`/v1/test-clocks/${clock.id}/advance`, { to: '2026-02-02T00:00:00Z' });
+    await shown.world.job('advance-test-clocks');
+    await page.goto(`${home}/invoices?customer_id=${customer.id}&show=overdue`);
+    await page.getByRole('cell', { name: 'Overdue', exact: true }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
 });

@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answerOf, api, type ApiRecord } from '../client/api.ts';
+import { Refusal } from '../client/refusal.ts';
 import { useMay } from './person.tsx';
+import { testClockQuery } from './test-clock-query.ts';
 
 /**
  * The time of a customer: that of the test clock for a customer who follows one, otherwise the time when the page was
@@ -15,12 +17,25 @@ export function useCustomerTime(
   const [now] = useState(() => new Date().toISOString());
   const clockId = customer?.test_clock_id ?? null;
   const isOnClock = mayRead && clockId !== null;
-  const clock = useQuery({
-    queryKey: ['test-clocks', clockId],
-    enabled: isOnClock,
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/test-clocks/{id}', { params: { path: { id: clockId! } }, signal })),
-  });
+  const clock = useQuery({ ...testClockQuery(clockId ?? ''), enabled: isOnClock });
   if (customer === undefined) return undefined;
   return isOnClock && !clock.isError ? clock.data?.now : now;
+}
+
+/** The same time, read once for the query of a list. Throws the refusal if there is no such customer. */
+export async function timeOfCustomer(customerId: string, signal: AbortSignal): Promise<string> {
+  const customer = await answerOf(
+    api.GET('/customers/{id}', { params: { path: { id: customerId } }, signal }),
+  );
+  const { test_clock_id: id } = customer;
+  const now = new Date().toISOString();
+  if (id === null) return now;
+  const clock = answerOf(api.GET('/test-clocks/{id}', { params: { path: { id } }, signal }));
+  return await clock.then(
+    (read) => read.now,
+    (error: unknown) => {
+      if (error instanceof Refusal) return now;
+      throw error;
+    },
+  );
 }

@@ -7,13 +7,13 @@ import { Money } from '../ui/money.tsx';
 import { Page } from '../ui/page.tsx';
 import { EmptyState } from '../ui/query-state.tsx';
 import { Day } from '../ui/time.tsx';
-import { useZone } from './portal.ts';
+import { usePortal } from './portal.ts';
 import { invoicesQuery, type Invoice } from './queries.ts';
 
 /** The customer's invoices, newest first. */
 export function View() {
   const list = useListState({});
-  const zone = useZone();
+  const { timezone, now } = usePortal().customer;
   const query = useQuery(invoicesQuery(list.paging));
   return (
     <Page title="Invoices">
@@ -22,7 +22,7 @@ export function View() {
         query={query}
         list={list}
         rowTo={({ id }) => `/invoices/${id}`}
-        columns={columnsOf(zone)}
+        columns={columnsOf(timezone, now)}
         empty={
           <EmptyState title="No invoice yet">
             An invoice is listed here as soon as it is issued. You can read it, save it as a file
@@ -34,7 +34,7 @@ export function View() {
   );
 }
 
-const columnsOf = (zone: string): readonly Column<Invoice>[] => [
+const columnsOf = (zone: string, now: string): readonly Column<Invoice>[] => [
   {
     header: 'Number',
     isWhole: true,
@@ -52,7 +52,7 @@ const columnsOf = (zone: string): readonly Column<Invoice>[] => [
   },
   {
     header: 'Status',
-    cell: (invoice) => <PaymentBadge invoice={invoice} />,
+    cell: (invoice) => <PaymentBadge invoice={invoice} at={now} />,
   },
   {
     header: 'Total',

@@ -31,11 +31,11 @@ export function View() {
 }
 
 function Content({ invoice }: { readonly invoice: Invoice }) {
-  const { seller } = usePortal();
+  const { seller, customer } = usePortal();
   return (
     <Stack>
       <Row>
-        <PaymentBadge invoice={invoice} />
+        <PaymentBadge invoice={invoice} at={customer.now} />
       </Row>
       <InvoiceDocument invoice={invoice} seller={seller.name} />
     </Stack>

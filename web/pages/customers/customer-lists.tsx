@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Allowed } from '../../app/person.tsx';
 import { OpenAmount } from '../../app/billing/open-amount.tsx';
-import { PaymentBadge } from '../../app/billing/payment-badge.tsx';
+import { InvoicePayment } from '../../app/billing/invoice-payment.tsx';
 import { answerOf, api } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -127,7 +127,7 @@ export function Invoices({ customerId, zone }: Of) {
           {
             header: 'Payment',
             wideOnly: true,
-            cell: (row) => <PaymentBadge invoice={row} />,
+            cell: (row) => <InvoicePayment invoice={row} />,
           },
           {
             header: 'Due',

@@ -1,9 +1,10 @@
 import { OpenAmount } from '../../app/billing/open-amount.tsx';
-import { PaymentBadge } from '../../app/billing/payment-badge.tsx';
+import { InvoicePayment } from '../../app/billing/invoice-payment.tsx';
 import { isOwed } from '../../app/billing/payment-state.ts';
 import { choice, contains, currency, day, given, linked, text } from '../../app/list/filters.tsx';
 import type { FileColumn } from '../../app/list/list-file.tsx';
 import { ListPage, listOf } from '../../app/list/list-page.tsx';
+import { timeOfCustomer } from '../../app/customer-time.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -53,7 +54,7 @@ const COLUMNS: readonly Column<Invoice>[] = [
   { header: 'Status', wideOnly: true, cell: (row) => <Status word={row.invoice_status} /> },
   {
     header: 'Payment',
-    cell: (row) => <PaymentBadge invoice={row} />,
+    cell: (row) => <InvoicePayment invoice={row} />,
   },
   {
     header: 'Period',
@@ -110,8 +111,10 @@ const INVOICES = listOf({
   name: 'invoices',
   title: 'Invoices',
   filters: FILTERS,
-  search: (paging, filters: Filters, signal) =>
-    answerOf(api.POST('/invoices/search', { body: { ...paging, ...bodyOf(filters) }, signal })),
+  search: async (paging, filters: Filters, signal) => {
+    const body = { ...paging, ...bodyOf(filters, await overdueAt(filters, signal)) };
+    return await answerOf(api.POST('/invoices/search', { body, signal }));
+  },
   columns: COLUMNS,
   file: FILE,
   rowTo: ({ id }) => `/invoices/${id}`,
@@ -138,7 +141,13 @@ export const View = () => (
   />
 );
 
-function bodyOf(filters: Filters) {
+/** The time after the due dates of overdue invoices: that of the chosen customer. Null: overdue or not. */
+async function overdueAt({ show, customer_id }: Filters, signal: AbortSignal) {
+  if (show !== 'overdue') return null;
+  return customer_id === '' ? new Date().toISOString() : await timeOfCustomer(customer_id, signal);
+}
+
+function bodyOf(filters: Filters, overdue: string | null) {
   const { show, from, to, invoice_status, payment_status, customer_id, subscription_id } = filters;
   // What is open or overdue is a final invoice, unless another status is chosen.
   const status = invoice_status === '' && show !== '' ? 'FINALIZED' : invoice_status;
@@ -155,14 +164,14 @@ function bodyOf(filters: Filters) {
     ...(to === '' ? {} : { period_end_lte: `${to}T23:59:59.999Z` }),
     filters: [
       ...contains('invoice_number', filters.number),
-      ...(show === 'overdue' ? [dueBefore(new Date())] : []),
+      ...(overdue === null ? [] : [dueBefore(overdue)]),
       ...daysOf('finalized_at', filters.issued_from, filters.issued_to),
     ],
   };
 }
 
-const dueBefore = (now: Date) => ({
+const dueBefore = (date: string) => ({
   field: 'due_date',
   operator: 'before' as const,
-  value: { date: now.toISOString() },
+  value: { date },
 });

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { InvoiceDocument, WhyText } from '../../app/billing/invoice-document.tsx';
-import { PaymentBadge } from '../../app/billing/payment-badge.tsx';
+import { InvoicePayment } from '../../app/billing/invoice-payment.tsx';
 import { SubscriptionName } from '../../app/billing/subscription-name.tsx';
 import { Timeline } from '../../app/billing/timeline.tsx';
 import { useSignedIn } from '../../app/person.tsx';
@@ -59,7 +59,7 @@ function Content({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
     <Stack>
       <Row>
         <Status word={invoice.invoice_status} />
-        {invoice.invoice_status === 'FINALIZED' ? <PaymentBadge invoice={invoice} /> : null}
+        {invoice.invoice_status === 'FINALIZED' ? <InvoicePayment invoice={invoice} /> : null}
         {invoice.finalize_refusal === null ? null : <span>{invoice.finalize_refusal}</span>}
         {invoice.invoice_status === 'FINALIZED' &&
         invoice.invoice_type === 'SUBSCRIPTION' &&

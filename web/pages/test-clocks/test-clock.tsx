@@ -3,6 +3,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Allowed } from '../../app/person.tsx';
+import { testClockQuery } from '../../app/test-clock-query.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -29,9 +30,7 @@ const DAY_MS = 86_400_000;
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const query = useQuery({
-    queryKey: ['test-clocks', id],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/test-clocks/{id}', { params: { path: { id } }, signal })),
+    ...testClockQuery(id),
     refetchInterval: ({ state }) => (state.data?.status === 'advancing' ? LOOK_MS : false),
   });
   const queries = useQueryClient();
