@@ -82,12 +82,13 @@ export async function findInvoiceOfPeriod(
 ): Promise<InvoiceRecord | null> {
   const [row] = await db<InvoiceRecord[]>`
     select ${columnList(db, INVOICE_COLUMNS)}
-      from invoices
+      from invoices i
      where ${inScope(db, scope)}
        and subscription_id = ${slot.subscription_id}
        and period_start = ${slot.period_start}
        and period_end = ${slot.period_end}
        and billing_reason = ${slot.billing_reason}
+       and ${ofChanges(db, isChange(slot))}
        and revision = 0
        and invoice_status <> 'VOIDED'`;
   return row ?? null;
@@ -124,14 +125,38 @@ export async function findVoidedInvoice(
 export async function findInvoicesOfPeriods(
   db: Db,
   scope: Scope,
-  targets: readonly {
-    readonly subscription: { readonly id: string };
-    readonly period: { readonly start: string; readonly end: string };
-    readonly billing_reason: string;
-  }[],
+  targets: readonly PeriodTarget[],
 ): Promise<ReadonlyMap<string, InvoiceRecord>> {
-  if (targets.length === 0) return new Map();
-  const rows = await db<InvoiceRecord[]>`
+  const rows: InvoiceRecord[] = [];
+  for (const changes of [false, true]) {
+    const some = targets.filter((target) => isChange(target) === changes);
+    if (some.length > 0) rows.push(...(await invoicesOfPeriods(db, scope, some, changes)));
+  }
+  return new Map(rows.map((row) => [row.subscription_id!, row]));
+}
+
+interface PeriodTarget {
+  readonly subscription: { readonly id: string };
+  readonly period: { readonly start: string; readonly end: string };
+  readonly billing_reason: string;
+}
+
+const isChange = ({ billing_reason }: { readonly billing_reason: string }): boolean =>
+  billing_reason === 'SUBSCRIPTION_UPDATE';
+
+/** Each kind has an index of its periods, which serves only a statement that names the kind. */
+const ofChanges = (db: Db, changes: boolean) =>
+  changes
+    ? db`i.billing_reason = 'SUBSCRIPTION_UPDATE'`
+    : db`i.billing_reason <> 'SUBSCRIPTION_UPDATE'`;
+
+async function invoicesOfPeriods(
+  db: Db,
+  scope: Scope,
+  targets: readonly PeriodTarget[],
+  changes: boolean,
+): Promise<InvoiceRecord[]> {
+  return await db<InvoiceRecord[]>`
     select ${columnList(db, INVOICE_COLUMNS, 'i')}
       from invoices i
       join unnest(${targets.map(({ subscription }) => subscription.id)}::text[],
@@ -141,8 +166,8 @@ export async function findInvoicesOfPeriods(
            as t (subscription_id, period_start, period_end, billing_reason)
         on t.subscription_id = i.subscription_id and t.period_start = i.period_start
        and t.period_end = i.period_end and t.billing_reason = i.billing_reason
-     where ${inScope(db, scope, 'i')} and i.revision = 0 and i.invoice_status <> 'VOIDED'`;
-  return new Map(rows.map((row) => [row.subscription_id!, row]));
+     where ${inScope(db, scope, 'i')} and ${ofChanges(db, changes)}
+       and i.revision = 0 and i.invoice_status <> 'VOIDED'`;
 }
 
 /** The newest living invoice of a subscription; null before the first. */

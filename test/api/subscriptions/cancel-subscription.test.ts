@@ -189,6 +189,31 @@ describe('200 immediate', () => {
     });
   });
 
+  test('with the job behind by years: the usage of many periods is read at once, and each is billed its own', async () => {
+    const { meter, customer, subscription } = await subscribed();
+    const months = Array.from({ length: 34 }, (_, month) =>
+      new Date(Date.UTC(2026, 2 + month)).toISOString(),
+    );
+    for (const [index, month] of months.entries())
+      await world.usage.use(meter, customer, month, String(index + 1));
+    await world.api
+      .pool`update subscriptions set due_at = current_period_end where id = ${subscription.id}`;
+    world.api.clock.set(new Date(Date.UTC(2026, 2 + 33, 11)).toISOString());
+    world.usage.reads.count = 0;
+    await cancel(subscription, { cancellation_type: 'immediate' });
+    // Two for 33 periods, and one for the final invoice.
+    expect(world.usage.reads.count).toBe(3);
+    const { body } = await world.api.post('/v1/invoices/search', {
+      subscription_id: subscription.id,
+      limit: 100,
+    });
+    const totals = body.items
+      .filter(({ billing_reason }: any) => billing_reason === 'SUBSCRIPTION_CYCLE')
+      .map(({ total }: any) => Number(total))
+      .sort((left: number, right: number) => left - right);
+    expect(totals).toEqual(months.slice(0, 33).map((_, index) => 131 + (index + 1) / 2));
+  });
+
   test('end_of_period with the job behind ends at the period that runs now', async () => {
     const { subscription } = await subscribed();
     await world.api
