@@ -19,8 +19,10 @@ const UNMOVED: UnpausedTime = { of: (at) => at, back: (at) => at };
 
 /**
  * A pause of the anniversary cycle moves the anchor, and the boundaries after it are counted on from the one that it
- * moved; on a calendar, the periods that are paused from their start to their end do not count. Pauses are in order of
- * time. `until`: pauses and plan changes from then on are left out; null: none is.
+ * moved; on a calendar, the periods that are paused from their start to their end do not count. A plan change that
+ * restarts the periods is as far into its period as it would be without the pauses, and the boundaries after it are
+ * counted on from there; without a pause before it, it is where it is. Pauses are in order of time. `until`: pauses and
+ * plan changes from then on are left out; null: none is.
  */
 export function unpausedTime(
   subscription: ScheduledSubscription,
@@ -32,20 +34,16 @@ export function unpausedTime(
     end !== null && isKnown(start) ? [{ start, end }] : [],
   );
   if (ended.length === 0) return UNMOVED;
-  const delays =
+  const moves =
     subscription.billing_cycle === 'calendar'
       ? calendarDelays(subscription, ended)
-      : anchorDelays(subscription, pauses).filter(({ began }) => isKnown(isoText(began)));
-  if (delays.length === 0) return UNMOVED;
-  const grids = gridsOf(subscription, delays);
-  const all = delays.map((delay, index) => ({
-    ...delay,
-    before: grids[index]!,
-    after: grids[index + 1]!,
-  }));
+      : anchorMoves(subscription, pauses).filter(({ began }) => isKnown(isoText(began)));
+  const parts = partsOf(subscription, moves);
+  const partAt = (time: number, side: 'start' | 'was') =>
+    parts.findLast((part) => part[side] <= time)!;
   return {
-    of: (at) => isoText(all.reduceRight((time, delay) => undelayed(delay, time), epochMs(at))),
-    back: (at) => isoText(all.reduce((time, delay) => delayed(delay, time), epochMs(at))),
+    of: (at) => isoText(unmoved(partAt(epochMs(at), 'start'), epochMs(at))),
+    back: (at) => isoText(moved(partAt(epochMs(at), 'was'), epochMs(at))),
   };
 }
 
@@ -62,24 +60,81 @@ export function movedByPause(
   return (at) => is.back(was.of(at));
 }
 
-/** What moved the boundaries of a subscription. Milliseconds. */
-interface Delay {
+/** What moved the boundaries of a subscription: a pause, or a plan change that restarted the periods. Milliseconds. */
+interface Move {
   /** The start of the period in which the boundaries move. */
   readonly from: number;
+  /** Where the period began before: later than `from` for a pause from the end of a period. */
+  readonly began: number;
+  /** Anchor of the boundaries after it. */
+  readonly anchor: Instant;
+}
+
+/** What pauses moved. */
+interface Delay extends Move {
   /** The first moved boundary, and the boundary that it was before. */
   readonly boundary: number;
   readonly was: number;
-  /** Where the period began before: later than `from` for a pause from the end of a period. */
-  readonly began: number;
   /** The pauses in the period. */
   readonly pauses: readonly Period[];
-  /** Anchor of the boundaries after it. */
-  readonly anchor: Instant;
 }
 
 interface GriddedDelay extends Delay {
   readonly before: BillingGrid;
   readonly after: BillingGrid;
+}
+
+/** The time from one restart of the periods to the next. Milliseconds; the first part has no start. */
+interface Part {
+  readonly start: number;
+  /** When it would start without the pauses before it. */
+  readonly was: number;
+  /** The cells from its start, before its own pauses, and those that they would be. */
+  readonly cells: BillingGrid;
+  readonly wereCells: BillingGrid;
+  /** In order of time. */
+  readonly delays: readonly GriddedDelay[];
+}
+
+const isDelay = (move: Move): move is Delay => 'boundary' in move;
+
+/** `moves` are in order of time. */
+function partsOf(subscription: ScheduledSubscription, moves: readonly Move[]): readonly Part[] {
+  const grids = gridsOf(subscription, moves);
+  const delaysIn = (from: number, to: number) =>
+    moves.slice(from, to).flatMap((move, index) => {
+      const [before, after] = [grids[from + index]!, grids[from + index + 1]!];
+      return isDelay(move) ? [{ ...move, before, after }] : [];
+    });
+  const restarts = [...moves.keys()].filter((index) => !isDelay(moves[index]!));
+  const first = {
+    ...{ start: -Infinity, was: -Infinity, cells: grids[0]!, wereCells: grids[0]! },
+    delays: delaysIn(0, restarts[0] ?? moves.length),
+  };
+  return restarts.reduce<readonly Part[]>(
+    (parts, index, number) => {
+      const { from: start } = moves[index]!;
+      const was = unmoved(parts.at(-1)!, start);
+      const [cells, wereCells] = [grids[index + 1]!, cellGrid(subscription, isoText(was))];
+      const delays = delaysIn(index + 1, restarts[number + 1] ?? moves.length);
+      return [...parts, { start, was, cells, wereCells, delays }];
+    },
+    [first],
+  );
+}
+
+/** When an instant of a part would be without pauses. */
+function unmoved({ start, was, cells, wereCells, delays }: Part, at: number): number {
+  const time = delays.reduceRight((later, delay) => undelayed(delay, later), at);
+  return start === was
+    ? time
+    : onOtherGrid(time, { from: cells, at: start }, { from: wereCells, at: was });
+}
+
+function moved({ start, was, cells, wereCells, delays }: Part, at: number): number {
+  const time =
+    start === was ? at : onOtherGrid(at, { from: wereCells, at: was }, { from: cells, at: start });
+  return delays.reduce((earlier, delay) => delayed(delay, earlier), time);
 }
 
 function undelayed(
@@ -129,23 +184,26 @@ function cellGrid(subscription: ScheduledSubscription, billing_anchor: Instant):
   });
 }
 
-/** The cells before each delay, and those after the last one. */
-function gridsOf(subscription: ScheduledSubscription, delays: readonly Delay[]): BillingGrid[] {
+/** The cells before each move, and those after the last one. */
+function gridsOf(subscription: ScheduledSubscription, moves: readonly Move[]): BillingGrid[] {
   const first = cellGrid(subscription, longTermSchedule(subscription).billing_anchor);
-  return [first, ...delays.map(({ anchor }) => cellGrid(subscription, anchor))];
+  return [first, ...moves.map(({ anchor }) => cellGrid(subscription, anchor))];
 }
 
-function anchorDelays(subscription: ScheduledSubscription, all: readonly PausedTime[]): Delay[] {
+function anchorMoves(
+  subscription: ScheduledSubscription,
+  all: readonly PausedTime[],
+): (Move | Delay)[] {
   const pauses = all.flatMap(({ start, end }) => (end === null ? [] : [{ start, end }]));
   const restarts = subscription.earlier_plans.filter((plan) => plan.restarts);
   const moves = [
     ...restarts.map((move) => ({ ...move, isRestart: true })),
     ...subscription.earlier_anchors.map((move) => ({ ...move, isRestart: false })),
   ].sort((left, right) => (left.until < right.until ? -1 : 1));
-  return moves.map(({ billing_anchor, until, isRestart }, index): Delay => {
+  return moves.map(({ billing_anchor, until, isRestart }, index): Move | Delay => {
     const anchor = moves[index + 1]?.billing_anchor ?? subscription.billing_anchor;
     const from = epochMs(until);
-    if (isRestart) return { from, boundary: from, was: from, began: from, pauses: [], anchor };
+    if (isRestart) return { from, began: from, anchor };
     // A pause from the end of a period: the new period begins where it ends.
     const began = epochMs(pauses.find(({ end }) => end === until)?.start ?? until);
     const boundary = Math.max(epochMs(anchor), from);

@@ -1,5 +1,5 @@
-import type { ScheduledSubscription } from '../../../domain/subscription/schedule.ts';
-import { unpausedTime } from '../../../domain/subscription/unpaused-time.ts';
+import type { EarlierPlan, ScheduledSubscription } from '../../../domain/subscription/schedule.ts';
+import { movedByPause, unpausedTime } from '../../../domain/subscription/unpaused-time.ts';
 
 const day = (text: string) => (text.length === 10 ? `${text}T00:00:00.000Z` : text);
 const span = (start: string, end: string) => ({ start: day(start), end: day(end) });
@@ -26,6 +26,13 @@ function subscription(
     ...more,
   };
 }
+
+const restart = (billing_anchor: string, until: string): EarlierPlan => ({
+  plan_id: 'plan',
+  billing_anchor: day(billing_anchor),
+  until: day(until),
+  restarts: true,
+});
 
 describe('boundaries after a pause are the boundaries that they were without it (billing 12.4)', () => {
   test.each<
@@ -98,6 +105,52 @@ describe('boundaries after a pause are the boundaries that they were without it 
         ['2026-01-20', '2026-01-15'],
       ],
     ],
+    [
+      'a new anchor with a change of the plan, then a pause: the change stays where it is',
+      subscription('2026-02-18', [['2026-01-12', '2026-01-12']], {
+        earlier_plans: [restart('2026-01-01', '2026-01-12')],
+      }),
+      [span('2026-01-20', '2026-01-26')],
+      [
+        ['2026-01-05', '2026-01-05'],
+        ['2026-01-12', '2026-01-12'],
+        ['2026-01-27', '2026-01-21'],
+        ['2026-02-18', '2026-02-12'],
+        ['2026-03-20', '2026-03-14'],
+      ],
+    ],
+    [
+      'a pause, then a new anchor: the change of the plan is as far into its period as it would be without the pause',
+      subscription('2026-02-20', [['2026-01-01', '2026-01-01']], {
+        earlier_plans: [restart('2026-02-11', '2026-02-20')],
+      }),
+      [span('2026-01-11', '2026-01-21')],
+      [
+        ['2026-02-11', '2026-02-01'],
+        ['2026-02-15', '2026-02-05'],
+        ['2026-02-20', '2026-02-10'],
+        ['2026-03-20', '2026-03-10'],
+        ['2026-04-21', '2026-04-11'],
+      ],
+    ],
+    [
+      'a new anchor between two pauses',
+      subscription(
+        '2026-03-25',
+        [
+          ['2026-01-01', '2026-01-01'],
+          ['2026-02-20', '2026-02-20'],
+        ],
+        { earlier_plans: [restart('2026-02-11', '2026-02-20')] },
+      ),
+      [span('2026-01-11', '2026-01-21'), span('2026-03-01', '2026-03-06')],
+      [
+        ['2026-02-11', '2026-02-01'],
+        ['2026-02-20', '2026-02-10'],
+        ['2026-03-25', '2026-03-10'],
+        ['2026-04-26', '2026-04-11'],
+      ],
+    ],
   ])('%s', (_, row, pauses, pairs) => {
     const time = unpausedTime(row, pauses);
     for (const [at, without] of pairs) {
@@ -112,4 +165,12 @@ describe('boundaries after a pause are the boundaries that they were without it 
     ]);
     expect(time.of(day('2026-03-01'))).toBe(day('2026-03-01'));
   });
+});
+
+test('a pause after a new anchor moves the end of a coupon by the pause only', () => {
+  const earlier_plans = [restart('2026-01-01', '2026-01-12')];
+  const before = subscription('2026-01-12', [], { earlier_plans });
+  const after = subscription('2026-02-18', [['2026-01-12', '2026-01-12']], { earlier_plans });
+  const moved = movedByPause({ before, after }, span('2026-01-20', '2026-01-26'), []);
+  expect(moved(day('2026-02-01'))).toBe(day('2026-02-07'));
 });
