@@ -18,6 +18,8 @@ export interface Lived extends Time {
   readonly added: readonly Time[];
   /** The period of the same number, had there never been a pause: terms are counted in it. */
   readonly shadow: Time;
+  /** The grid of its shadow. */
+  readonly shadowClock: Clock;
   /** It begins with a resumption after the end of the period before, so its advances are billed by themselves. */
   readonly restarts: boolean;
   /** The change of the plan that cuts it. */
@@ -69,7 +71,7 @@ export function livedPeriods(contract: Contract): Lived[] {
   const original = firstClock(contract);
   const lived: Lived[] = [];
   let [clock, at, restarts] = [original, life.start, false];
-  let shadowStart = life.start;
+  let [shadowStart, shadowClock] = [life.start, original];
   while (at < life.end && (contract.end !== null || lived.length <= contract.periods)) {
     const whole = cellAt(clock, unit, count, at);
     const added: Pause[] = [];
@@ -83,12 +85,13 @@ export function livedPeriods(contract: Contract): Lived[] {
     const move = moves.find((one) => one.restarts && one.at > at && one.at <= end);
     const cutBy = move !== undefined && move.at < end ? move : null;
     end = Math.min(end, move?.at ?? end, life.end);
-    const shadow = moves.some(({ restarts }) => restarts)
-      ? { start: at, end }
-      : { ...cellAt(original, unit, count, shadowStart), start: shadowStart };
+    // Had there been no pause, a new anchor would be as far into its period (billing 12.4, 14.2).
+    const uncut = cellAt(shadowClock, unit, count, shadowStart).end;
+    const into = end - at - overlap({ start: at, end }, added);
+    const shadow = { start: shadowStart, end: cutBy === null ? uncut : shadowStart + into };
     const around = pauses.find((pause) => pause.start < end && pause.end > end);
     lived.push({
-      ...{ start: at, end, clock, added, shadow, restarts, cutBy },
+      ...{ start: at, end, clock, added, shadow, shadowClock, restarts, cutBy },
       closed: around?.end ?? end,
     });
     const isAway = around !== undefined && around.start <= at;
@@ -98,6 +101,7 @@ export function livedPeriods(contract: Contract): Lived[] {
     at = rest?.end ?? end;
     const isMoved = rest !== undefined || added.length > 0 || move !== undefined;
     if (cycle === 'anniversary' && isMoved) clock = clockAt(zone, at);
+    if (move !== undefined) shadowClock = clockAt(zone, shadow.end);
   }
   return lived;
 }

@@ -182,7 +182,7 @@ export class Usage {
   #shadowOf({ unit, count }: Cadence, { period, cell }: Part): Time {
     const cells = cellsOf(period, { unit, count });
     const index = cells.findIndex((one) => one.cell.start === cell.start);
-    const shadows = cellsOver(this.#lines.clock, unit, count, period.shadow);
+    const shadows = cellsOver(period.shadowClock, unit, count, period.shadow);
     // A period that begins within a calendar has its last cells.
     const isCut = this.#lines.contract.cycle === 'calendar' && period.restarts;
     const shadow = shadows[isCut ? shadows.length - cells.length + index : index]!;
