@@ -301,6 +301,8 @@ export interface Row {
 /** A row with what its invoice charges for it. */
 export interface BilledRow extends Row {
   readonly net: Decimal;
+  /** Its amount and its net in the currency of the contract. */
+  readonly own: { readonly amount: Decimal; readonly net: Decimal };
   /** Its part of the exclusive tax, not rounded. */
   readonly tax: Decimal;
 }

@@ -272,24 +272,25 @@ export class Fees {
       const charged = own
         .filter(({ start }) => phase.start <= start && start < phase.end)
         .filter((row) => isOne || this.#paidCell(fee, period, row) === index);
-      const gross = total(charged.map(({ amount }) => new Decimal(amount)));
-      const net = total(charged.map((row) => row.net));
+      const gross = total(charged.map(({ own: one }) => one.amount));
+      const net = total(charged.map(({ own: one }) => one.net));
       if (gross.isZero()) return [];
       const price = rate(modelOf(fee, { isLater }), new Decimal(fee.quantity)).times(
         share(rest, reference, period.added),
       );
-      const part = this.#inMoney(price).times(net).div(gross);
-      const credit = Decimal.min(this.#lines.round(part), net);
-      if (credit.isZero()) return [];
+      const part = Decimal.min(this.#lines.round(price.times(net).div(gross)), net);
+      if (part.isZero()) return [];
       const taxes = total(charged.map((row) => row.tax));
-      const tax = credit.eq(net) ? taxes : this.#lines.round(taxes.times(credit).div(net));
-      return [{ ...rest, credit, tax }];
+      const tax = part.eq(net) ? taxes : this.#lines.round(taxes.times(part).div(net));
+      return [{ ...rest, credit: this.#inMoney(part), tax }];
     });
   }
 
-  /** What is charged in a custom currency is given back in that of the invoices. */
-  #inMoney(price: Decimal): Decimal {
-    return this.#lines.contract.currency === 'crx' ? price.times(FACTOR) : price;
+  /** What is credited in a custom currency is converted and rounded like a row that is charged (money 12.5). */
+  #inMoney(credit: Decimal): Decimal {
+    return this.#lines.contract.currency === 'crx'
+      ? this.#lines.round(credit.times(FACTOR))
+      : credit;
   }
 
   /** The number of the cell that a row paid: later pauses have moved the cells since. */

@@ -151,7 +151,12 @@ function bill(contract: Contract, draft: Draft, time: Time): Bill {
     ({ start, end }, index) => start < time.end && end > time.start && charges[index]!,
   );
   const nets = less(contract, left, eligible, off?.percent ?? 0);
-  const discounted = rows.map((row, index) => ({ ...row, net: nets[index]! }));
+  const discounted = rows.map((row, index) => {
+    const [amount, net] = [new Decimal(draft.rows[index]!.amount), nets[index]!];
+    const off = new Decimal(row.amount).minus(net);
+    const own = { amount, net: amount.minus(contract.currency === 'crx' ? off.div(FACTOR) : off) };
+    return { ...row, net, own };
+  });
   return taxed(contract, { ...draft, rows: discounted });
 }
 
