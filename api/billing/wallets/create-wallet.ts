@@ -59,6 +59,13 @@ export async function createWallet(
           'initial_credits_to_load_expiry_date',
         ));
   if (credits.isZero()) {
+    if (expiry_date !== null)
+      throw invalidField(
+        body.initial_credits_expiry_date_utc == null
+          ? 'initial_credits_to_load_expiry_date'
+          : 'initial_credits_expiry_date_utc',
+        'is for first credits; send initial_credits_to_load too, or leave it out',
+      );
     await announceWallet(tx, caller, wallet);
     return wallet;
   }

@@ -1,4 +1,4 @@
-import { invalidOperation } from '../../../domain/errors.ts';
+import { invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { decimal, type Decimal } from '../../../domain/money.ts';
 import { bonusCredits } from '../../../domain/wallet/purchase.ts';
 import {
@@ -223,7 +223,8 @@ interface Bonus {
 }
 
 /**
- * The bonus of a purchase: the requested one, else the one of the tenant's slabs, else null (money 2.11.10).
+ * The bonus of a purchase: the requested one, else the one of the tenant's slabs, else null (money 2.11.10). 400 for an
+ * expiry without a bonus.
  */
 async function bonusOf(
   tx: Transaction,
@@ -239,7 +240,14 @@ async function bonusOf(
   const config = await readSetting(tx, scope, 'bonus_credits_topup_config');
   const slabs = config.enabled ? config.slabs : [];
   const { credits, threshold } = bonusCredits(bought, slabs, explicit);
-  if (credits.lte(0)) return null;
+  if (credits.lte(0)) {
+    if (body.bonus_credits_expiry_date_utc != null)
+      throw invalidField(
+        'bonus_credits_expiry_date_utc',
+        'is for bonus credits, and this purchase has none; send bonus_credits_to_add too, or leave it out',
+      );
+    return null;
+  }
   const slab = slabs.find((candidate) => candidate.threshold === threshold);
   const lifetime = body.bonus_credits_expiry_date_utc == null ? (slab ?? {}) : {};
   return {

@@ -257,6 +257,51 @@ describe('top-ups', () => {
     expect([status, body.details?.[0].path]).toEqual([400, field]);
   });
 
+  test('400 for an expiry of bonus credits that the purchase does not give; a bonus of the slabs takes it', async () => {
+    const beside = await api.newCaller({ inTenantOf: api });
+    const customer = await catalogOf(beside).customer();
+    const made = await beside.post('/v1/wallets', { customer_id: customer.id, currency: 'usd' });
+    const wallet = made.body;
+    const slab = { threshold: '50', operator: 'gte', bonus: { type: 'flat', value: '5' } };
+    const saved = await beside.put('/v1/settings/bonus_credits_topup_config', {
+      value: { enabled: true, slabs: [slab] },
+    });
+    expect(saved.status).toBe(200);
+    const expiry = { bonus_credits_expiry_date_utc: '2099-01-01T00:00:00Z' };
+    for (const transaction_reason of ['PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED']) {
+      const buy = (credits_to_add: string, more: object) =>
+        beside.post(`/v1/wallets/${wallet.id}/top-up`, {
+          ...{ credits_to_add, transaction_reason },
+          ...more,
+        });
+      const { status, body } = await buy('49', expiry);
+      expect([status, body.details?.[0].path]).toEqual([400, 'bonus_credits_expiry_date_utc']);
+      expect((await buy('49', {})).status).toBe(200);
+      expect((await buy('50', expiry)).status).toBe(200);
+      expect((await buy('49', { ...expiry, bonus_credits_to_add: '1' })).status).toBe(200);
+    }
+    const { body } = await beside.get(
+      `/v1/wallets/${wallet.id}/transactions?transaction_reason=PURCHASED_CREDIT_BONUS`,
+    );
+    expect(body.items.map((row: any) => [row.credit_amount, row.expiry_date])).toEqual(
+      ['1', '5', '1', '5'].map((credits) => [credits, '2099-01-01T00:00:00.000Z']),
+    );
+  });
+
+  test.each([
+    ['initial_credits_expiry_date_utc', '2099-01-01T00:00:00Z'],
+    ['initial_credits_to_load_expiry_date', 20990101],
+  ])('400 for %s of a wallet without first credits', async (field, value) => {
+    const customer = await catalog.customer();
+    for (const more of [{}, { initial_credits_to_load: '0' }]) {
+      const { status, body } = await api.post('/v1/wallets', {
+        ...{ customer_id: customer.id, currency: 'usd', [field]: value },
+        ...more,
+      });
+      expect([status, body.details?.[0].path]).toEqual([400, field]);
+    }
+  });
+
   test('a search by the cause names its type and its id (money 2.12.5)', async () => {
     const wallet = await walletOf();
     await topUp(wallet, '10', { idempotency_key: 'cause' });
