@@ -1,7 +1,9 @@
 import { withArticle } from '../../../domain/article.ts';
 import { invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { isDeletable } from '../../../domain/invoicing/payments.ts';
+import { assertReport } from '../../../domain/invoicing/reported-payment.ts';
 import { movePayment } from '../../../domain/states/payment.ts';
+import { isoTime } from '../../../platform/clock.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { PaymentRecord, UpdatePaymentBody } from '../../../schemas/payment.ts';
@@ -37,10 +39,11 @@ export async function changePayment(
   const isLinked = body.gateway_payment_id != null && payment.payment_status === 'INITIATED';
   const to = status ?? (isLinked ? 'PENDING' : payment.payment_status);
   movePayment(payment.payment_status, to);
-  if (to !== payment.payment_status)
-    assertMovable(payment, to, await isMovedByGateway(tx, caller, payment));
+  const isOfGateway = await isMovedByGateway(tx, caller, payment);
+  if (to !== payment.payment_status) assertMovable(payment, to, isOfGateway);
   if (to === 'SUCCEEDED' || to === 'OVERPAID') await assertStillSold(tx, caller, found);
   assertOwnFields(payment, body);
+  assertReport(payment, body, to, { at: isoTime(deps.clock.now()), isOfGateway });
   return await movePaymentTo(tx, deps, caller, found, to, sent(fields) as Partial<PaymentRecord>);
 }
 

@@ -210,6 +210,82 @@ describe('PUT /payments/{id}', () => {
     expect(status).toBe(400);
   });
 
+  const PAST = '2026-11-02T00:00:00.000Z';
+  const FUTURE = '2099-01-01T00:00:00.000Z';
+
+  test('200: the times of the status it gets, or has; what is stored may be sent again', async () => {
+    const { invoice } = await invoiceDue(api, '10');
+    const recorded = async () =>
+      (await payOffline(api, invoice, '1', { process_payment: false })).body;
+    for (const [payment_status, field] of [
+      ['SUCCEEDED', 'succeeded_at'],
+      ['FAILED', 'failed_at'],
+      ['VOIDED', 'voided_at'],
+    ] as const) {
+      const payment = await recorded();
+      const put = (sent: object) => api.put(`/v1/payments/${payment.id}`, sent);
+      const first = await put({ payment_status, [field]: PAST });
+      expect([first.status, first.body[field]]).toEqual([200, PAST]);
+      const later = await put({ [field]: '2026-11-03T01:00:00+01:00' });
+      expect([later.status, later.body[field]]).toEqual([200, '2026-11-03T00:00:00.000Z']);
+      const { succeeded_at, failed_at, refunded_at, voided_at } = later.body;
+      const same = { succeeded_at, failed_at, refunded_at, voided_at };
+      expect((await put({ ...same, payment_status })).body).toMatchObject(same);
+    }
+  });
+
+  test.each`
+    status         | field                  | value
+    ${'SUCCEEDED'} | ${'failed_at'}         | ${PAST}
+    ${'SUCCEEDED'} | ${'voided_at'}         | ${PAST}
+    ${'SUCCEEDED'} | ${'refunded_at'}       | ${PAST}
+    ${'SUCCEEDED'} | ${'succeeded_at'}      | ${FUTURE}
+    ${'SUCCEEDED'} | ${'succeeded_at'}      | ${null}
+    ${'PENDING'}   | ${'succeeded_at'}      | ${PAST}
+    ${'PENDING'}   | ${'failed_at'}         | ${PAST}
+    ${'FAILED'}    | ${'succeeded_at'}      | ${PAST}
+    ${'FAILED'}    | ${'failed_at'}         | ${null}
+    ${'SUCCEEDED'} | ${'payment_gateway'}   | ${'stripe'}
+    ${'PENDING'}   | ${'payment_gateway'}   | ${'stripe'}
+    ${'PENDING'}   | ${'payment_method_id'} | ${'pm_1'}
+  `(
+    '400: $field $value of an OFFLINE payment that is $status (money 8.3.3)',
+    async ({ status: payment_status, field, value }) => {
+      const { invoice } = await invoiceDue(api, '10');
+      const { body: payment } = await payOffline(api, invoice, '10', { process_payment: false });
+      const path = `/v1/payments/${payment.id}`;
+      if (payment_status !== 'PENDING') await api.put(path, { payment_status });
+      const before = await api.get(path);
+      const { status, body } = await api.put(path, { [field]: value });
+      expect([status, body.details?.[0].path]).toEqual([400, field]);
+      expect((await api.get(path)).body).toEqual(before.body);
+    },
+  );
+
+  test('400: a CREDITS payment keeps its wallet', async () => {
+    const { invoice, customer } = await invoiceDue(api, '10');
+    const walletOf = async (of: { id: string }) => {
+      const sent = { customer_id: of.id, currency: 'usd', wallet_type: 'POST_PAID' };
+      const wallet = await api.postOk('/v1/wallets', { ...sent, initial_credits_to_load: '50' });
+      return wallet.id;
+    };
+    const [own, foreign] = [
+      await walletOf(customer),
+      await walletOf((await invoiceDue(api, '10')).customer),
+    ];
+    const more = { payment_method_type: 'CREDITS', process_payment: false };
+    const { body: payment } = await payOffline(api, invoice, '10', more);
+    const path = `/v1/payments/${payment.id}`;
+    const { status, body } = await api.put(path, { payment_method_id: foreign });
+    expect([status, body.details?.[0].path]).toEqual([400, 'payment_method_id']);
+    expect((await api.put(path, { payment_method_id: own })).status).toBe(200);
+    expect((await api.post(`${path}/process`)).status).toBe(200);
+    const moved = await api.put(path, { succeeded_at: PAST });
+    expect([moved.status, moved.body.details?.[0].path]).toEqual([400, 'succeeded_at']);
+    expect((await api.get(`/v1/wallets/${own}`)).body.credit_balance).toBe('40');
+    expect((await api.get(`/v1/wallets/${foreign}`)).body.credit_balance).toBe('50');
+  });
+
   test('400: the amount', async () => {
     const { invoice } = await invoiceDue(api, '10');
     const { body: payment } = await payOffline(api, invoice, '10', { process_payment: false });
