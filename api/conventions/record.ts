@@ -33,6 +33,18 @@ export function changed(deps: Pick<BillingDeps, 'clock'>, caller: Caller) {
   return { updated_at: isoTime(deps.clock.now()), updated_by: caller.user_id };
 }
 
+/** The fields present in the request; null gives the value that a new record has without the field (api 7). */
+export function sentOr<Fields extends object>(
+  fields: Fields,
+  unset: { readonly [Field in keyof Fields]: NonNullable<Fields[Field]> },
+): { [Field in keyof Fields]?: NonNullable<Fields[Field]> } {
+  const given = Object.entries(sent(fields)).map(([name, value]) => [
+    name,
+    value ?? unset[name as keyof Fields],
+  ]);
+  return Object.fromEntries(given) as { [Field in keyof Fields]?: NonNullable<Fields[Field]> };
+}
+
 /** The fields present in the request, `null` included; absent fields stay unchanged. */
 export function sent<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(

@@ -66,6 +66,14 @@ export function assertEntitlement(
   });
 }
 
+/** What an entitlement has in fields that a request leaves open: only a switch is off until it is switched on. */
+export const unsetFields = (type: FeatureType) => ({
+  is_enabled: type !== 'boolean',
+  is_soft_limit: false,
+  aggregation_mode: 'additive' as const,
+  display_order: 0,
+});
+
 /**
  * Fields without meaning for a feature of this type, with the values stored for them (money 6.2).
  */
@@ -75,6 +83,17 @@ export const fieldsOfOtherTypes = (type: FeatureType) => ({
     : { usage_limit: null, usage_reset_period: null, is_soft_limit: false }),
   ...(type === 'static' ? {} : { static_value: null }),
 });
+
+/** Fields of other types in a request that ask for something; what they ask has no effect. */
+export function namedWithoutEffect(
+  type: FeatureType,
+  sent: Readonly<Record<string, unknown>>,
+): string[] {
+  return Object.keys(fieldsOfOtherTypes(type)).filter((field) => {
+    const value = sent[field] ?? null;
+    return value !== null && value !== '' && value !== false;
+  });
+}
 
 /** Defaults of a quota configuration: one whole period, starting at the first usage. */
 export function grantDefaults<Behavior extends string>(terms: {

@@ -1,6 +1,8 @@
 import {
   fieldsOfOtherTypes,
   grantDefaults,
+  namedWithoutEffect,
+  unsetFields,
 } from '../../../domain/entitlement/entitlement-rules.ts';
 import { invalidField } from '../../../domain/errors.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
@@ -51,21 +53,23 @@ async function createEntitlement(
     throw invalidField('feature_type', `the feature is ${feature.type}`);
   if (body.parent_entitlement_id)
     await assertReplaceable(tx, scope, body.parent_entitlement_id, entity, feature.id);
+  const unset = unsetFields(feature.type);
   const row: EntitlementRow = {
     ...newRecord(deps, caller, 'ent'),
     ...entity,
     feature_id: feature.id,
     feature_type: feature.type,
-    is_enabled: feature.type === 'boolean' ? (body.is_enabled ?? false) : true,
-    is_soft_limit: body.is_soft_limit ?? false,
+    ...unset,
+    ...(feature.type === 'boolean' ? { is_enabled: body.is_enabled ?? unset.is_enabled } : {}),
+    is_soft_limit: body.is_soft_limit ?? unset.is_soft_limit,
     usage_limit: body.usage_limit ?? null,
     usage_reset_period: body.usage_reset_period ?? null,
     static_value: body.static_value ?? null,
     config_value: body.config_value ?? null,
-    aggregation_mode: body.aggregation_mode ?? 'additive',
+    aggregation_mode: body.aggregation_mode ?? unset.aggregation_mode,
     ...grantOf(body),
     parent_entitlement_id: body.parent_entitlement_id ?? null,
-    display_order: body.display_order ?? 0,
+    display_order: body.display_order ?? unset.display_order,
     start_date: body.start_date ?? null,
     end_date: body.end_date ?? null,
     ...fieldsOfOtherTypes(feature.type),
@@ -75,6 +79,12 @@ async function createEntitlement(
   await writeOutbox(tx, scope, 'entitlement.created', { entitlement: row });
   return row;
 }
+
+/** Fields that are accepted, as the reference does, and have no effect: only a switch is created switched off. */
+export const withoutEffectInNew = (body: CreateEntitlementBody): string[] => [
+  ...(body.feature_type !== 'boolean' && body.is_enabled === false ? ['is_enabled'] : []),
+  ...namedWithoutEffect(body.feature_type, body),
+];
 
 function grantOf(body: CreateEntitlementBody) {
   const { grant_quota = null, grant_measure = null, grant_duration_unit = null } = body;

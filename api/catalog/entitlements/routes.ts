@@ -9,7 +9,8 @@ import {
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { route } from '../../conventions/route.ts';
-import { createEntitlements } from './create-entitlements.ts';
+import { namedWithoutEffect } from '../../../domain/entitlement/entitlement-rules.ts';
+import { createEntitlements, withoutEffectInNew } from './create-entitlements.ts';
 import { entitlementAnswers, getEntitlement, searchEntitlements } from './repository.ts';
 import { archiveEntitlement, updateEntitlement } from './update-entitlement.ts';
 
@@ -26,6 +27,7 @@ export const entitlementRoutes = [
     answer: Entitlement,
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
+        call.ignore(withoutEffectInNew(call.body));
         const rows = await createEntitlements(tx, call.deps, call, [call.body], { bulk: false });
         const [entitlement] = await entitlementAnswers(tx, call.scope, rows, CREATED);
         return entitlement!;
@@ -41,6 +43,11 @@ export const entitlementRoutes = [
     answer: BulkEntitlements,
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
+        call.ignore(
+          call.body.items.flatMap((item, index) =>
+            withoutEffectInNew(item).map((field) => `items[${index}].${field}`),
+          ),
+        );
         const rows = await createEntitlements(tx, call.deps, call, call.body.items, { bulk: true });
         return { items: await entitlementAnswers(tx, call.scope, rows, CREATED) };
       }),
@@ -92,6 +99,7 @@ export const entitlementRoutes = [
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
         const row = await updateEntitlement(tx, call.deps, call, call.params.id, call.body);
+        call.ignore(namedWithoutEffect(row.feature_type, call.body));
         const [entitlement] = await entitlementAnswers(tx, call.scope, [row], {});
         return entitlement!;
       }),

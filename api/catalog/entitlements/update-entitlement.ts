@@ -1,13 +1,14 @@
 import {
   fieldsOfOtherTypes,
   grantDefaults,
+  unsetFields,
 } from '../../../domain/entitlement/entitlement-rules.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { UpdateEntitlementBody } from '../../../schemas/entitlement.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { getFeature } from '../features/repository.ts';
-import { changed, sent, type Caller } from '../../conventions/record.ts';
+import { changed, sent, sentOr, type Caller } from '../../conventions/record.ts';
 import { assertFitting } from './fitting.ts';
 import {
   lockEntitlement,
@@ -36,10 +37,10 @@ export async function updateEntitlement(
     ...sent({ usage_limit, usage_reset_period, static_value, config_value }),
     ...sent({ grant_quota, grant_measure, grant_duration_unit }),
     ...sent({ grant_duration_value, grant_allocation_behavior }),
-    ...(is_enabled == null ? {} : { is_enabled }),
-    ...(is_soft_limit == null ? {} : { is_soft_limit }),
-    ...(aggregation_mode == null ? {} : { aggregation_mode }),
-    ...(display_order == null ? {} : { display_order }),
+    ...sentOr(
+      { is_enabled, is_soft_limit, aggregation_mode, display_order },
+      unsetFields(row.feature_type),
+    ),
     ...fieldsOfOtherTypes(row.feature_type),
   };
   const next = { ...row, ...changes };

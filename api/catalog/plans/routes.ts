@@ -15,7 +15,7 @@ import { pageOf, PageQuery, type Search } from '../../../schemas/search.ts';
 import { pageOfCreditGrants } from '../credit-grants/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { entitlementAnswers, pageOfEntitlements } from '../entitlements/repository.ts';
-import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
+import { changed, newRecord, sent, sentOr, type Caller } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { clonePlan } from './clone-plan.ts';
 import {
@@ -126,7 +126,7 @@ export const planRoutes = [
         const { display_order, ...rest } = call.body;
         const row = await updatePlanRow(tx, call.scope, call.params.id, {
           ...sent(rest),
-          ...(display_order == null ? {} : { display_order }),
+          ...sentOr({ display_order }, { display_order: 0 }),
           ...changed(call.deps, call),
         });
         return withoutChildren(row);

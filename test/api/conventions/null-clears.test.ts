@@ -10,6 +10,24 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
+let number = 0;
+async function entitlement(feature: object, more: object = {}): Promise<string> {
+  const { id } = await api.postOk('/v1/features', { name: `F${(number += 1)}`, ...feature });
+  const { type } = feature as { type: string };
+  const of = { plan_id: (await catalog.plan()).id, feature_id: id, feature_type: type };
+  return `/entitlements/${(await api.postOk('/v1/entitlements', { ...of, ...more })).id}`;
+}
+const counted = async () => ({ type: 'metered', meter_id: (await catalog.meter()).id });
+
+async function taxAssociation(): Promise<string> {
+  const code = `t${(number += 1)}`;
+  const rate = { name: 'T', code, tax_rate_type: 'percentage', percentage_value: '7' };
+  await api.postOk('/v1/taxes/rates', rate);
+  const of = { entity_type: 'customer', entity_id: (await catalog.customer()).id };
+  const made = { tax_rate_code: code, currency: 'usd', ...of };
+  return `/taxes/associations/${(await api.postOk('/v1/taxes/associations', made)).id}`;
+}
+
 const PHASES = [
   { start_date: '2026-11-01T00:00:00Z', end_date: '2027-02-01T00:00:00Z' },
   { start_date: '2027-02-01T00:00:00Z' },
@@ -53,6 +71,37 @@ test.each<[string, string, () => Promise<string>, unknown, unknown]>([
     { a: 'b' },
     {},
   ],
+  ['the order of a plan', 'display_order', async () => `/plans/${(await catalog.plan()).id}`, 3, 0],
+  ['the order of an entitlement', 'display_order', () => entitlement({ type: 'boolean' }), 3, 0],
+  ['a switch', 'is_enabled', () => entitlement({ type: 'boolean' }), true, false],
+  [
+    'an entitlement to usage',
+    'is_enabled',
+    async () => await entitlement(await counted()),
+    false,
+    true,
+  ],
+  [
+    'a soft limit',
+    'is_soft_limit',
+    async () => await entitlement(await counted(), { usage_limit: 5 }),
+    true,
+    false,
+  ],
+  [
+    'the aggregation of quotas',
+    'aggregation_mode',
+    async () =>
+      await entitlement(await counted(), {
+        ...{ grant_quota: '5', grant_measure: 'quantity' },
+        ...{ grant_duration_unit: 'hour', grant_duration_value: 5 },
+      }),
+    'parallel',
+    'additive',
+  ],
+  ['the priority of a tax', 'priority', taxAssociation, 3, 0],
+  ['the choice to apply a tax', 'auto_apply', taxAssociation, true, false],
+  ['the behaviour of a tax', 'tax_behavior', taxAssociation, 'inclusive', 'exclusive'],
 ])('%s', async (_, field, record, value, cleared) => {
   const path = `/v1${await record()}`;
   const put = async (body: object) => {

@@ -90,6 +90,34 @@ describe('entitlements', () => {
     });
   });
 
+  describe('fields of other types are named as ignored, or refused if the client is strict (money 6.2)', () => {
+    test.each([
+      ['boolean', { usage_limit: 5, static_value: 'x' }, 'usage_limit, static_value'],
+      ['boolean', { usage_reset_period: 'DAILY', is_soft_limit: true }, 'usage_reset_period, is_soft_limit'],
+      ['metered', { is_enabled: false, static_value: 'x' }, 'is_enabled, static_value'],
+      ['static', { static_value: 'gold', usage_limit: 0 }, 'usage_limit'],
+      ['static', { static_value: 'gold', is_enabled: true, usage_limit: null, is_soft_limit: false }, undefined],
+      ['metered', { usage_limit: 5, is_enabled: true, static_value: '' }, undefined],
+      ['boolean', { is_enabled: false, usage_reset_period: '' }, undefined],
+    ])('new: %s with %j', async (feature, fields, named) => {
+      const { status, headers } = await grant(feature, fields);
+      expect([status, headers['x-ignored-fields']]).toEqual([201, named]);
+    }); // prettier-ignore
+
+    test('several, and a change', async () => {
+      const of = { plan_id: plan, feature_id: features['boolean'], feature_type: 'boolean' };
+      const bulk = { items: [{ ...of, is_soft_limit: true }] };
+      const strict = await api.post('/v1/entitlements/bulk', bulk, { prefer: 'handling=strict' });
+      expect([strict.status, strict.body.details[0].path]).toEqual([400, 'items[0].is_soft_limit']);
+      const { headers, body } = await api.post('/v1/entitlements/bulk', bulk);
+      expect(decodeURI(headers['x-ignored-fields'] as string)).toBe('items[0].is_soft_limit');
+      const put = await api.put(`/v1/entitlements/${body.items[0].id}`, { usage_limit: 5 });
+      expect([put.status, put.headers['x-ignored-fields']]).toEqual([200, 'usage_limit']);
+      const off = await api.put(`/v1/entitlements/${body.items[0].id}`, { is_enabled: false });
+      expect([off.status, off.headers['x-ignored-fields']]).toEqual([200, undefined]);
+    });
+  });
+
   test('200: a limit of null is no limit, 0 is nothing, absent is unchanged', async () => {
     const { body } = await grant('metered', { usage_limit: 500, is_soft_limit: true });
     const put = async (fields: object) =>
