@@ -73,8 +73,18 @@ export async function findSealedConnection(
 
 /** Whether a connection was deleted. */
 export async function isConnectionDeleted(db: Db, scope: Scope, id: string): Promise<boolean> {
-  const rows = await db`
+  return (await deletedConnections(db, scope, [id])).has(id);
+}
+
+/** Which of the connections were deleted. */
+export async function deletedConnections(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db<{ id: string }[]>`
     select id from connections
-     where ${inScope(db, scope)} and id = ${id} and status = 'deleted'`;
-  return rows.length > 0;
+     where ${inScope(db, scope)} and id = any (${ids as string[]}) and status = 'deleted'`;
+  return new Set(rows.map(({ id }) => id));
 }

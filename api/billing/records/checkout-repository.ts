@@ -106,12 +106,22 @@ export async function lockActiveCheckoutOf(
   scope: Scope,
   paymentId: string,
 ): Promise<CheckoutRecord | null> {
-  const [active] = await tx<CheckoutRecord[]>`
-    select ${columnList(tx, CHECKOUT_COLUMNS)} from checkout_sessions
-     where ${inScope(tx, scope)} and checkout_payment_id = ${paymentId}
-       and checkout_status in ('initiated', 'pending')
-       for update`;
+  const [active] = await lockActiveCheckoutsOf(tx, scope, [paymentId]);
   return active ?? null;
+}
+
+/** The active sessions of the payments. */
+export async function lockActiveCheckoutsOf(
+  tx: Transaction,
+  scope: Scope,
+  paymentIds: readonly string[],
+): Promise<CheckoutRecord[]> {
+  return await tx<CheckoutRecord[]>`
+    select ${columnList(tx, CHECKOUT_COLUMNS)} from checkout_sessions
+     where ${inScope(tx, scope)} and checkout_payment_id = any (${paymentIds as string[]})
+       and checkout_status in ('initiated', 'pending')
+     order by id
+       for update`;
 }
 
 /** Whether the active session of a payment was cancelled, or its time is over at `nowMs` (epoch milliseconds). */

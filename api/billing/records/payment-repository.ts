@@ -29,7 +29,8 @@ export async function updatePaymentStatuses(
   tx: Transaction,
   scope: Scope,
   moves: readonly Pick<PaymentRecord, 'id' | 'payment_status'>[],
-  change: Pick<PaymentRecord, 'refunded_at' | 'updated_at' | 'updated_by'>,
+  change: Pick<PaymentRecord, 'updated_at' | 'updated_by'> &
+    Partial<Pick<PaymentRecord, 'refunded_at' | 'voided_at'>>,
 ): Promise<PaymentRecord[]> {
   if (moves.length === 0) return [];
   const rows = await tx<PaymentRecord[]>`
@@ -59,6 +60,20 @@ export async function paymentsOfInvoice(
      where ${inScope(db, scope)} and destination_type = 'INVOICE' and destination_id = ${invoiceId}
        and status = 'published'
      order by created_at, id`;
+}
+
+/** Those of them that nobody has paid yet, locked. */
+export async function lockUnpaidPayments(
+  tx: Transaction,
+  scope: Scope,
+  invoiceId: string,
+): Promise<PaymentRecord[]> {
+  return await tx<PaymentRecord[]>`
+    select ${columnList(tx, PAYMENT_COLUMNS)} from payments
+     where ${inScope(tx, scope)} and destination_type = 'INVOICE' and destination_id = ${invoiceId}
+       and status = 'published' and payment_status in ('INITIATED', 'PENDING')
+     order by created_at, id
+       for update`;
 }
 
 /** Inserts the payment. Null if its key is taken, also by a request that is running. */

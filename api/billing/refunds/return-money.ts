@@ -17,7 +17,7 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { isConnectionDeleted } from '../gateways/connection-repository.ts';
+import { deletedConnections } from '../gateways/connection-repository.ts';
 import { updatePaymentStatuses } from '../records/payment-repository.ts';
 import { refundsOfPayments } from '../records/refund-repository.ts';
 import { creditPrepaidWallet } from '../wallets/credit-wallet.ts';
@@ -89,11 +89,12 @@ export async function returnMoney(
     newRefund(deps, caller, paymentOf(part), part, back, index),
   );
   const credited = await creditWallet(tx, deps, caller, paymentOf(parts[0]!), wallets, back);
+  const gone = await goneConnections(tx, caller, parts, paymentOf);
   const refunds: RefundRecord[] = [];
   for (const [index, draft] of drafts.entries())
     refunds.push(
       await settledPart(tx, deps, caller, draft, parts[index]!, {
-        ...{ credited, earlier, payment: paymentOf(parts[index]!) },
+        ...{ credited, earlier, isGone: gone.has(paymentOf(parts[index]!).connection_id ?? '') },
       }),
     );
   await insertRows(tx, 'refunds', refunds);
@@ -217,12 +218,13 @@ async function settledPart(
   known: {
     readonly credited: string | null;
     readonly earlier: readonly RefundRecord[];
-    readonly payment: PaymentRecord;
+    /** Whether the connection of the payment is deleted already: the refund is never sent (money 9.5). */
+    readonly isGone: boolean;
   },
 ): Promise<RefundRecord> {
   switch (part.destination) {
     case 'BACK_TO_SOURCE':
-      return (await isGone(tx, caller, known.payment)) ? failed(draft) : draft;
+      return known.isGone ? failed(draft) : draft;
     case 'PREPAID_WALLET':
       return settled(draft, known.credited);
     case 'SOURCE_WALLET':
@@ -230,13 +232,18 @@ async function settledPart(
   }
 }
 
-/** Whether the connection is deleted already: the refund is never sent (money 9.5). */
-const isGone = async (
+/** The deleted connections among those that parts go back to. */
+async function goneConnections(
   tx: Transaction,
   { scope }: Caller,
-  { connection_id }: PaymentRecord,
-): Promise<boolean> =>
-  connection_id !== null && (await isConnectionDeleted(tx, scope, connection_id));
+  parts: readonly RefundPart[],
+  paymentOf: (part: RefundPart) => PaymentRecord,
+): Promise<ReadonlySet<string>> {
+  const ids = parts.flatMap((part) =>
+    part.destination === 'BACK_TO_SOURCE' ? (paymentOf(part).connection_id ?? []) : [],
+  );
+  return await deletedConnections(tx, scope, [...new Set(ids)]);
+}
 
 const failed = (refund: RefundRecord): RefundRecord => ({
   ...refund,
