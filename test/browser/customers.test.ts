@@ -84,6 +84,9 @@ describeInBrowser('customers', (executable) => {
       .getByRole('cell', { name: /^5( tokens)?$/ })
       .first()
       .waitFor();
+    await page.goto(`${home}/analytics?customer=past`);
+    await page.getByText('21 Apr 2026 – 20 May 2026').waitFor();
+    await page.getByRole('figure').first().waitFor();
     await page.goto(`${home}/customers/${past.id}?tab=timeline`);
     await page.getByRole('figure', { name: 'Events by day (UTC)' }).waitFor();
     await page.goto(`${home}/invoices/${invoice.id}`);

@@ -22,6 +22,22 @@ export function useCustomerTime(
   return isOnClock && !clock.isError ? clock.data?.now : now;
 }
 
+/** The same time, of the customer with that external id; the real time without a customer (an empty id). */
+export function useTimeOfExternalId(externalId: string): string | undefined {
+  const isNamed = useMay('customer:read') && externalId !== '';
+  const found = useQuery({
+    queryKey: ['customers-by-external-id', externalId],
+    enabled: isNamed,
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/customers/search', { body: { external_id: externalId, limit: 1 }, signal }),
+      ),
+  });
+  return useCustomerTime(
+    !isNamed || found.isError ? null : found.data && (found.data.items[0] ?? null),
+  );
+}
+
 /** The same time, read once for the query of a list. Throws the refusal if there is no such customer. */
 export async function timeOfCustomer(customerId: string, signal: AbortSignal): Promise<string> {
   const customer = await answerOf(

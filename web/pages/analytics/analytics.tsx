@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { useTimeOfExternalId } from '../../app/customer-time.ts';
 import { Allowed } from '../../app/person.tsx';
 import { rangeBefore, rangeOf } from '../../app/range.ts';
 import { SavedViews } from '../../app/saved-views.tsx';
@@ -61,7 +62,9 @@ const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => nam
 export function View() {
   const [state, setState] = useUrlState<keyof State>(DEFAULTS);
   // Fixed while the page is open: a range that moves with every render would never be loaded.
-  const [now] = useState(() => new Date().toISOString());
+  const [opened] = useState(() => new Date().toISOString());
+  const customerNow = useTimeOfExternalId(state.customer);
+  const now = customerNow ?? opened;
   const zone = ZONES.includes(state.zone) ? state.zone : 'UTC';
   const range = rangeOf(state.from, state.to, zone, now);
   const measure =
@@ -69,11 +72,12 @@ export function View() {
   const window = WINDOWS.find((size) => size === state.window) ?? 'DAY';
   const windows = { window_size: window, timezone: zone };
   const isOrdered = range.start_time < range.end_time;
-  const present = useAnalytics(state, { ...range, ...windows }, isOrdered);
+  const isKnown = isOrdered && customerNow !== undefined;
+  const present = useAnalytics(state, { ...range, ...windows }, isKnown);
   const before = useAnalytics(
     state,
     { ...rangeBefore(range, zone), ...windows },
-    isOrdered && state.compare !== '',
+    isKnown && state.compare !== '',
   );
   const isFiltered = Object.entries(DEFAULTS).some(
     ([key, value]) => state[key as keyof State] !== value,
