@@ -95,7 +95,13 @@ export function refundTarget(
 }
 
 /** Total amount that can still be credited (billing 18, money 10.5). */
-export function creditCapacity(invoice: CreditableInvoice, type: CreditNoteType): Decimal {
+export function creditCapacity(
+  invoice: Pick<
+    CreditableInvoice,
+    'total' | 'adjustment_amount' | 'amount_paid' | 'refunded_amount' | 'refunds_in_flight'
+  >,
+  type: CreditNoteType,
+): Decimal {
   const left =
     type === 'REFUND'
       ? decimal(invoice.amount_paid)

@@ -1,4 +1,8 @@
-import { TAX_LINE } from '../../../domain/invoicing/credit-notes.ts';
+import {
+  creditCapacity,
+  creditNoteType,
+  TAX_LINE,
+} from '../../../domain/invoicing/credit-notes.ts';
 import { invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { roundToCurrency } from '../../../domain/currency.ts';
 import {
@@ -6,11 +10,12 @@ import {
   type LateRow,
   type SettledShare,
 } from '../../../domain/invoicing/late-usage.ts';
+import { refundsInFlight } from '../../../domain/invoicing/refunds.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
 import { netAmount } from '../../../domain/pricing/net-amount.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
-import type { Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SettleLateUsageBody } from '../../../schemas/late-usage.ts';
 import { runCommand } from '../../conventions/command.ts';
@@ -30,6 +35,7 @@ import {
   insertLateUsageSettlement,
   lateUsageSettlements,
 } from '../records/late-usage-repository.ts';
+import { refundsOfInvoice } from '../records/refund-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { compareLateUsage } from './compare-late-usage.ts';
 
@@ -243,6 +249,8 @@ async function credited(
     metadata: {},
   }));
   const tax = taxOf(invoice, lines, [...noteLines, ...credits]);
+  const total = sum(credits.map(({ amount }) => decimal(amount))).plus(tax);
+  await assertMoneyLeft(tx, scope, invoice, total);
   const count = await countLateUsageSettlements(tx, scope, invoice.id);
   const { note } = await createCreditNote(tx, deps, caller, {
     invoice_id: invoice.id,
@@ -255,6 +263,28 @@ async function credited(
     idempotency_key: `late_usage-${invoice.id}-${count + 1}`,
   });
   return note.id;
+}
+
+/**
+ * A credit note credits money only; what was paid in credits returns as the same credits, when the invoice is billed
+ * again (money 9.13, 10.5).
+ */
+async function assertMoneyLeft(
+  tx: Transaction,
+  scope: Scope,
+  invoice: InvoiceRecord,
+  total: Decimal,
+): Promise<void> {
+  if (decimal(invoice.total_prepaid_credits_applied).isZero()) return;
+  const refunds = await refundsOfInvoice(tx, scope, invoice.id);
+  const refunds_in_flight = decimalText(refundsInFlight(refunds));
+  const type = creditNoteType(invoice.payment_status);
+  const left = creditCapacity({ ...invoice, refunds_in_flight }, type);
+  if (total.lte(left)) return;
+  throw invalidField(
+    'as',
+    `a credit note of ${decimalText(total)} exceeds the ${decimalText(left)} of money that can be credited: prepaid credits have paid the rest. Recalculate the invoice; its credits return, and it is billed again`,
+  );
 }
 
 const TAX = { invoice_line_item_id: TAX_LINE, display_name: 'Tax', metadata: {} };

@@ -19,7 +19,7 @@ const report = async (id: string, more: object = {}) =>
   (await world.api.post('/v1/invoices/late-usage/search', { invoice_ids: [id], ...more })).body;
 
 /** The final invoice of March: 60 in arrears, 100 calls at 0.5, 10 % off, 20 % tax: 118.80. */
-async function billed(calls = '100', fixed = true) {
+async function billed(calls = '100', fixed = true, credits = '0') {
   const { api, catalog } = world;
   const plan = await catalog.plan();
   const meter = await catalog.meter();
@@ -40,6 +40,11 @@ async function billed(calls = '100', fixed = true) {
     cadence: 'forever',
   });
   const customer = await catalog.customer();
+  if (credits !== '0')
+    await api.postOk('/v1/wallets', {
+      ...{ customer_id: customer.id, currency: 'usd', initial_credits_to_load: credits },
+      config: { allowed_price_types: ['ALL'] },
+    });
   const subscription = await catalog.subscribe(customer, plan, {
     start_date: day('03-01'),
     coupons: [coupon.id],
@@ -58,7 +63,11 @@ async function billed(calls = '100', fixed = true) {
     period_end: day('04-01'),
   });
   await act(draft.id, 'finalize');
-  return { invoice: await read(draft.id), use, subscription };
+  const balance = async () => {
+    const { body } = await api.get(`/v1/customers/${customer.id}/wallets`);
+    return body[0].credit_balance;
+  };
+  return { invoice: await read(draft.id), use, subscription, balance };
 }
 
 describe('late usage of final invoices (billing 17.6)', () => {
@@ -202,6 +211,38 @@ describe('late usage of final invoices (billing 17.6)', () => {
     await use('-5');
     expect((await settle(invoice.id, 'credit_note')).body.credit_note.total_amount).toBe('2.7');
     expect((await report(invoice.id)).items).toEqual([]);
+  });
+
+  test('400: withdrawn usage that prepaid credits have paid; recalculation returns the credits', async () => {
+    const { invoice, use, balance } = await billed('100', true, '1000');
+    expect(invoice).toMatchObject({ total_prepaid_credits_applied: '99', total: '19.8' });
+    expect(await balance()).toBe('901');
+    await use('-60');
+    for (const settling of [
+      settle(invoice.id, 'credit_note'),
+      act(invoice.id, 'late-usage/preview', { as: 'credit_note' }),
+    ])
+      expect(await settling).toMatchObject({
+        status: 400,
+        body: { details: [{ path: 'as', message: expect.stringContaining('Recalculate') }] },
+      });
+    const { body: draft } = await act(invoice.id, 'recalculate');
+    expect(await balance()).toBe('1000');
+    await act(draft.id, 'finalize');
+    expect(await read(draft.id)).toMatchObject({
+      total_prepaid_credits_applied: '72',
+      total: '14.4',
+    });
+    expect(await balance()).toBe('928');
+  });
+
+  test('withdrawn usage up to the money that is due is credited also beside prepaid credits', async () => {
+    const { invoice, use, balance } = await billed('100', true, '1000');
+    await use('-10');
+    const { status, body } = await settle(invoice.id, 'credit_note');
+    expect([status, body.credit_note?.total_amount]).toEqual([201, '5.4']);
+    expect((await read(invoice.id)).amount_remaining).toBe('14.4');
+    expect(await balance()).toBe('901');
   });
 
   test('an invoice with charged late usage is void or recalculated only after that charge is void', async () => {
