@@ -7,9 +7,11 @@ import type { Signed } from './sign-contract.ts';
 
 /** The invoice of a bill: that of its period, or the next one of its reason. */
 export function billed(invoices: readonly any[], bill: Bill, earlier: readonly Bill[]): any {
+  // Several of one instant are in the order in which they were made: the list is newest first.
   const ofReason = invoices
+    .toReversed()
     .filter(({ billing_reason }) => billing_reason === bill.reason)
-    .sort((left, right) => (left.created_at < right.created_at ? -1 : 1));
+    .sort((left, right) => Date.parse(left.created_at) - Date.parse(right.created_at));
   if (bill.reason !== 'SUBSCRIPTION_CYCLE') {
     // A change that charges nothing makes no invoice.
     const isMade = ({ reason, rows }: Bill) => reason !== 'SUBSCRIPTION_UPDATE' || rows.length > 0;
