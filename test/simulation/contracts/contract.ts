@@ -296,6 +296,8 @@ export interface Row {
   /** Null: not compared. */
   readonly quantity: string | null;
   readonly amount: string;
+  /** The amounts of the rows that it stands for: each is converted and discounted by itself. Absent: it is one. */
+  readonly shares?: readonly string[];
 }
 
 /** A row with what its invoice charges for it. */

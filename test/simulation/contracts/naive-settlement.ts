@@ -118,24 +118,24 @@ function couponEnd(contract: Contract, lived: readonly Lived[]): number {
 const amountsOf = (rows: readonly Row[]) => rows.map(({ amount }) => new Decimal(amount));
 const amounts = (rows: readonly Row[]) => total(amountsOf(rows));
 
-/** A discount shared by rows: each its part, cut to the minor unit; what is left goes to the greatest rests. */
-function allocated(
+/** An amount shared by rows: each its part, cut to the minor unit; what is left goes to the greatest rests. */
+export function allocated(
   contract: Contract,
-  discount: Decimal,
+  shared: Decimal,
   values: readonly Decimal[],
-  eligible: readonly boolean[],
+  eligible: readonly boolean[] = values.map(() => true),
 ): Decimal[] {
   const all = total(values.filter((_, index) => eligible[index]));
   if (all.isZero()) return values.map(() => new Decimal(0));
   const exact = values.map((value, index) =>
-    eligible[index] ? discount.times(value).div(all) : new Decimal(0),
+    eligible[index] ? shared.times(value).div(all) : new Decimal(0),
   );
   const parts = exact.map((part) => part.toDecimalPlaces(minor(contract), Decimal.ROUND_DOWN));
   const unit = new Decimal(10).pow(-minor(contract));
   const order = exact
     .map((part, index) => ({ index, rest: part.minus(parts[index]!) }))
     .sort((left, right) => right.rest.comparedTo(left.rest) || left.index - right.index);
-  const missing = discount.minus(total(parts)).div(unit).toNumber();
+  const missing = shared.minus(total(parts)).div(unit).toNumber();
   for (const { index } of order.slice(0, missing)) parts[index] = parts[index]!.plus(unit);
   return parts;
 }
@@ -143,18 +143,32 @@ function allocated(
 /** Without the credits. What is off a line comes first (billing 7.3). */
 function bill(contract: Contract, draft: Draft, time: Time): Bill {
   const { off, lineOff } = contract;
-  const rows = draft.rows.map((row) => ({ ...row, amount: inMoney(contract, row.amount) }));
-  const charges = rows.map(({ kind }) => kind !== 'credit');
-  const ofLine = rows.map(({ name }, index) => charges[index]! && name === lineOff?.line);
-  const left = less(contract, amountsOf(rows), ofLine, lineOff?.percent ?? 0);
-  const eligible = rows.map(
-    ({ start, end }, index) => start < time.end && end > time.start && charges[index]!,
+  const parts = draft.rows.flatMap((row, index) =>
+    (row.shares ?? [row.amount]).map((share) => ({
+      ...{ row, index, isCharge: row.kind !== 'credit' },
+      amount: new Decimal(inMoney(contract, share)),
+    })),
   );
-  const nets = less(contract, left, eligible, off?.percent ?? 0);
+  const sums = (values: readonly Decimal[]) =>
+    draft.rows.map((_, row) => total(values.filter((_, part) => parts[part]!.index === row)));
+  const values = parts.map(({ amount }) => amount);
+  const rows = sums(values).map((amount, index) => ({
+    ...draft.rows[index]!,
+    amount: amount.toFixed(),
+  }));
+  const ofLine = parts.map(({ row, isCharge }) => isCharge && row.name === lineOff?.line);
+  const left = less(contract, values, ofLine, lineOff?.percent ?? 0);
+  const eligible = parts.map(
+    ({ row, isCharge }) => row.start < time.end && row.end > time.start && isCharge,
+  );
+  const nets = sums(less(contract, left, eligible, off?.percent ?? 0));
   const discounted = rows.map((row, index) => {
     const [amount, net] = [new Decimal(draft.rows[index]!.amount), nets[index]!];
-    const off = new Decimal(row.amount).minus(net);
-    const own = { amount, net: amount.minus(contract.currency === 'crx' ? off.div(FACTOR) : off) };
+    const gone = new Decimal(row.amount).minus(net);
+    const own = {
+      amount,
+      net: amount.minus(contract.currency === 'crx' ? gone.div(FACTOR) : gone),
+    };
     return { ...row, net, own };
   });
   return taxed(contract, { ...draft, rows: discounted });

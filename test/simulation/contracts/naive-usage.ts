@@ -13,6 +13,7 @@ import { active, cellsOf, overlap, type Lived } from './naive-life.ts';
 import { modelOf, share, type Lines, type Part } from './naive-lines.ts';
 import { gridOf, Measured } from './naive-measured.ts';
 import { committed, rate, total, zero, type Outcome } from './naive-rating.ts';
+import { allocated } from './naive-settlement.ts';
 
 /** What the usage of a contract costs: rated, and held to what was promised. */
 export class Usage {
@@ -64,10 +65,8 @@ export class Usage {
       return [...base, ...beside];
     });
     if (commitment === null) return rows;
-    const pooled = this.#pooled(
-      period,
-      total(charged.flatMap(({ parts }) => parts.map(({ amount }) => amount))),
-    );
+    const amounts = charged.flatMap(({ parts }) => parts.map(({ amount }) => amount));
+    const pooled = this.#pooled(period, amounts);
     // A period that is paused from its start to its end has no rows of usage.
     const isIdle = charged.every(({ parts }) => parts.length === 0);
     return isIdle ? pooled.filter(({ amount }) => Number(amount) !== 0) : pooled;
@@ -248,16 +247,22 @@ export class Usage {
     return committed(amount, value, before(term.start), commitment, commitment.trueUp && isLast);
   }
 
-  /** One row for all usage: how it is shared by the lines is not told here. */
-  #pooled(period: Lived, amount: Decimal): Row[] {
-    const { within, overage, trueUp } = this.#pooledOutcome(period, amount);
-    const charge = within.plus(overage).plus(trueUp);
+  /**
+   * One row for all usage: how its units are shared by the lines is not told here. Each line has its share of the part
+   * within the commitment, and of that beyond (billing 6.3).
+   */
+  #pooled(period: Lived, amounts: readonly Decimal[]): Row[] {
+    const { within, overage, trueUp } = this.#termRows(this.#pooledOutcome(period, total(amounts)));
+    const { contract } = this.#lines;
+    const [own, beyond] = [within, overage].map((part) => allocated(contract, part, amounts));
+    const shares = [...own!.flatMap((share, index) => [share, beyond![index]!]), trueUp];
     return [
       {
         name: 'usage',
         kind: 'base',
         ...{ start: period.start, end: period.end, quantity: null },
-        amount: this.#lines.round(charge).toFixed(),
+        amount: within.plus(overage).plus(trueUp).toFixed(),
+        shares: shares.map((share) => share.toFixed()),
       },
     ];
   }
