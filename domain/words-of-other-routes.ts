@@ -1,7 +1,8 @@
 /**
  * Fields that decide where money, credits or access go, for how much and from when, each with the words that
- * other routes use for the same. All of these fields are optional somewhere, and without them the request
- * does something else: it pays into the wallet, refunds everything, ends today or never, or admits everyone.
+ * other routes, records or the field itself use for the same. All of these fields are optional somewhere, and
+ * without them the request does something else: it pays into the wallet, refunds everything, ends today or never,
+ * bills the wrong customer, or admits everyone.
  */
 const WORDS_OF_OTHER_ROUTES: Readonly<Record<string, readonly string[]>> = {
   target: ['refund_target'],
@@ -36,6 +37,12 @@ const WORDS_OF_OTHER_ROUTES: Readonly<Record<string, readonly string[]>> = {
   allowed_event_names: ['event_names', 'event_types'],
   permissions: ['roles'],
   roles: ['permissions'],
+
+  inheritance: [
+    'invoicing_customer_id',
+    'invoicing_customer_external_id',
+    'external_customer_ids_to_inherit_subscription',
+  ],
 
   payment_gateway: ['payment_provider'],
   payment_provider: ['payment_gateway'],

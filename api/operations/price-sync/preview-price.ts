@@ -13,6 +13,7 @@ import {
   linesOfPrice,
 } from '../../billing/subscriptions/plan-price-sync-repository.ts';
 import { followsPlan } from '../../billing/subscriptions/sync-plan-prices.ts';
+import { assertPriceGroup } from '../../catalog/groups/repository.ts';
 import { findPricesOfEntities, getPrice } from '../../catalog/prices/repository.ts';
 import { planVersion } from '../../catalog/prices/update-price.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -34,6 +35,7 @@ export async function previewPrice(
   body: UpdatePriceBody,
 ): Promise<PricePreview> {
   const at = isoTime(deps.clock.now());
+  if (body.group_id) await assertPriceGroup(tx, scope, body.group_id);
   const price = await getPrice(tx, scope, id);
   if (price.entity_type !== 'PLAN')
     throw invalidOperation(`Price ${id} is not of a plan: subscriptions do not follow it.`);

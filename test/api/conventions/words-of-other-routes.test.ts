@@ -36,6 +36,13 @@ describe('400: did you mean', () => {
     ['POST', '/secrets/api/keys', { ...key, expiry_date: NOW }, 'expires_at'],
     ['POST', '/coupons', { name: 'c', expires_at: NOW }, 'redeem_before'],
     ['POST', '/subscriptions', { commitment_overage_factor: '2' }, 'overage_factor'],
+    ['POST', '/subscriptions', { invoicing_customer_external_id: 'c' }, 'inheritance'],
+    [
+      'POST',
+      '/subscriptions',
+      { external_customer_ids_to_inherit_subscription: ['c'] },
+      'inheritance',
+    ],
   ] as const)('%s %s %j', async (method, route, sent, meant) => {
     const { status, body } = await api.call(method, `/v1${route}`, sent);
     const path = Object.keys(sent).at(-1)!;

@@ -113,6 +113,7 @@ describe('what a new version of a price costs running subscriptions (billing 2.8
     const price = await catalog.fixed(plan, '5');
     expect((await preview(price, { amount: '-1' })).status).toBe(400);
     expect((await preview(price, { effective_from: day('04-01') })).status).toBe(400);
+    expect((await preview(price, { amount: '6', group_id: 'group_unknown' })).status).toBe(400);
     const { body: addon } = await api.post('/v1/addons', {
       name: 'Support',
       lookup_key: 'support',
