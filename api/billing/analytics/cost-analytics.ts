@@ -25,7 +25,7 @@ import { usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from '../../usage/quantities/ask-usage.ts';
 import { figureText, netCost } from './cost-shares.ts';
 import { findKnownCustomer } from '../../usage/quantities/known-customer.ts';
-import { rangeOf } from '../../usage/quantities/range.ts';
+import { rangeOf } from '../../conventions/usage-range.ts';
 import { rateSubjects } from './rate-subjects.ts';
 import { subscriptionsInRange, subscriptionsOfScope } from '../../usage/quantities/repository.ts';
 import { meterIdsOf } from './usage-analytics.ts';

@@ -12,7 +12,7 @@ import { askUsage, type UsageAsk } from '../../usage/quantities/ask-usage.ts';
 import { figureText } from './cost-shares.ts';
 import { findKnownCustomer } from '../../usage/quantities/known-customer.ts';
 import { askedVersion } from '../../usage/quantities/meter-usage.ts';
-import { rangeOf } from '../../usage/quantities/range.ts';
+import { rangeOf } from '../../conventions/usage-range.ts';
 import { subscriptionsInRange } from '../../usage/quantities/repository.ts';
 
 /**

@@ -26,7 +26,7 @@ import { getSubscription } from '../records/subscription-repository.ts';
 import { ratingAsks } from './analytics-figures.ts';
 import { usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from '../../usage/quantities/ask-usage.ts';
-import { refuseLongRange } from '../../usage/quantities/range.ts';
+import { refuseLongRange } from '../../conventions/usage-range.ts';
 
 /**
  * Usage and charges of a subscription: the quantities of its invoices, before allowances, line commitments

@@ -27,7 +27,7 @@ import { bareMeters, usageLines, type AnalyticsSubject } from './analytics-subje
 import { askUsage } from '../../usage/quantities/ask-usage.ts';
 import { addCosts, figureText, lineCost, netCost } from './cost-shares.ts';
 import { findKnownCustomer } from '../../usage/quantities/known-customer.ts';
-import { rangeOf } from '../../usage/quantities/range.ts';
+import { rangeOf } from '../../conventions/usage-range.ts';
 import { rateSubjects, type DiscountedCharge } from './rate-subjects.ts';
 import { subscriptionsInRange } from '../../usage/quantities/repository.ts';
 

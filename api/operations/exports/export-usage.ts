@@ -8,7 +8,7 @@ import type { UsageDeps } from '../../deps.ts';
 import { getMeter } from '../../catalog/meters/repository.ts';
 import { askUsage, usageStillCounted } from '../../usage/quantities/ask-usage.ts';
 import { askedVersion } from '../../usage/quantities/meter-usage.ts';
-import { rangeOf } from '../../usage/quantities/range.ts';
+import { rangeOf } from '../../conventions/usage-range.ts';
 import { PartWriter, type ExportColumn, type ExportPart } from './export-part.ts';
 
 /** Customers per usage query. */

@@ -1,10 +1,10 @@
-import { invalidField } from '../../../domain/errors.ts';
 import { isoText } from '../../../domain/time/instant.ts';
 import { windowStart } from '../../../domain/time/usage-windows.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { Monitoring, MonitoringQuery } from '../../../schemas/event-monitoring.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { rangeOf } from '../../conventions/usage-range.ts';
 
 const DEFAULT_RANGE_MS = 86_400_000;
 
@@ -19,13 +19,13 @@ export async function monitorEvents(
 ): Promise<Monitoring> {
   const end_time = query.end_time ?? isoTime(deps.clock.now());
   const start_time = query.start_time ?? isoText(Date.parse(end_time) - DEFAULT_RANGE_MS);
-  if (end_time <= start_time) throw invalidField('end_time', 'must be after start_time');
   const { window_size, external_customer_id } = query;
+  const { start, end } = rangeOf(deps.clock, { start_time, end_time, window_size });
   const [counts, lag] = await Promise.all([
     deps.eventReader.counts({
       ...scope,
-      start: Date.parse(start_time),
-      end: Date.parse(end_time),
+      start: Date.parse(start),
+      end: Date.parse(end),
       // Every UTC window except the minute consists of whole quarter hours.
       step: window_size == null ? 0 : window_size === 'MINUTE' ? 60 : 900,
       ...(external_customer_id == null ? {} : { external_customer_id }),

@@ -6,7 +6,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { refuseTooManyGroups } from './ask-usage.ts';
 import { askedCustomer } from './asked-customer.ts';
 import { groupNames, resultOf } from './group-results.ts';
-import { rangeOf } from './range.ts';
+import { rangeOf } from '../../conventions/usage-range.ts';
 
 /**
  * Aggregates raw events of one name, as far as stored. Of several copies of an id the first one counts; an

@@ -15,7 +15,7 @@ import { getMeter } from '../../catalog/meters/repository.ts';
 import { askedCustomer } from './asked-customer.ts';
 import { askUsage } from './ask-usage.ts';
 import { groupNames, resultOf } from './group-results.ts';
-import { rangeOf } from './range.ts';
+import { rangeOf } from '../../conventions/usage-range.ts';
 
 /**
  * Usage by the meter's own rule: the same rows and the same aggregation as an invoice. A bucketed meter, or a

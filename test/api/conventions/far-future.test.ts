@@ -132,6 +132,18 @@ test('usage of a subscription is asked for at most ten years, or for the running
   expect(await usage(century.id, {})).toEqual([200, undefined]);
 });
 
+test('events are monitored for at most ten years, and 50,000 windows (tenancy S13)', async () => {
+  const monitor = async (start: string, end: string, window = '') => {
+    const range = `start_time=${start}T00:00:00Z&end_time=${end}T00:00:00Z${window}`;
+    const { status, body } = await api.get(`/v1/events/monitoring?${range}`);
+    return [status, body.code];
+  };
+  const TOO_LARGE = [400, 'usage_query_too_large'];
+  expect(await monitor('1970-01-01', '9998-12-31')).toEqual(TOO_LARGE);
+  expect(await monitor('2026-01-01', '2026-03-01', '&window_size=MINUTE')).toEqual(TOO_LARGE);
+  expect(await monitor('2017-01-01', '2026-12-31', '&window_size=DAY')).toEqual([200, undefined]);
+});
+
 test.each([
   ['invoice_config', 'due_date_days'],
   ['subscription_config', 'grace_period_days'],

@@ -214,6 +214,27 @@ describe('200 immediate', () => {
     expect(totals).toEqual(months.slice(0, 33).map((_, index) => 131 + (index + 1) / 2));
   });
 
+  test('503 with the job behind by more than 240 periods: each request bills 240 of them', async () => {
+    const { subscription } = await subscribed();
+    await world.api
+      .pool`update subscriptions set due_at = current_period_end where id = ${subscription.id}`;
+    world.api.clock.set(new Date(Date.UTC(2026, 2 + 241, 11)).toISOString());
+    const first = await cancel(subscription, { cancellation_type: 'immediate' });
+    expect([first.status, first.body.code, first.headers['retry-after']]).toEqual([
+      503,
+      'billing_behind',
+      '1',
+    ]);
+    expect((await read(subscription)).current_period_start).toBe(
+      new Date(Date.UTC(2026, 2 + 240)).toISOString(),
+    );
+    const second = await cancel(subscription, { cancellation_type: 'immediate' });
+    expect([second.status, second.body.effective_date]).toEqual([
+      200,
+      new Date(Date.UTC(2026, 2 + 241, 11)).toISOString(),
+    ]);
+  });
+
   test('end_of_period with the job behind ends at the period that runs now', async () => {
     const { subscription } = await subscribed();
     await world.api

@@ -15,7 +15,7 @@ import type { PreviewInvoiceBody } from '../../../../schemas/invoice-requests.ts
 import type { Invoice } from '../../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { BillingDeps, UsageDeps } from '../../../deps.ts';
-import { refuseLongRange } from '../../../usage/quantities/range.ts';
+import { refuseLongRange } from '../../../conventions/usage-range.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import { pendingSchedules } from '../../records/schedule-repository.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';

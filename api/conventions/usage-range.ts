@@ -1,8 +1,8 @@
-import { usageQueryTooLarge } from '../../../clickhouse/reading/usage-errors.ts';
-import { invalidField } from '../../../domain/errors.ts';
-import type { Period } from '../../../domain/time/instant.ts';
-import { isoTime, type Clock } from '../../../platform/clock.ts';
-import type { BUCKET_SIZES } from '../../../schemas/words.ts';
+import { usageQueryTooLarge } from '../../clickhouse/reading/usage-errors.ts';
+import { invalidField } from '../../domain/errors.ts';
+import type { Period } from '../../domain/time/instant.ts';
+import { isoTime, type Clock } from '../../platform/clock.ts';
+import type { BUCKET_SIZES } from '../../schemas/words.ts';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_RANGE_MS = 7 * DAY_MS;
