@@ -18,6 +18,11 @@ export interface InvoiceCoupon {
   readonly subscription_id: string | null;
   /** Not null means a line-level coupon of this line item. */
   readonly subscription_line_item_id: string | null;
+  /**
+   * On a line-level coupon of a line that follows another one: the first association of those that follow each other.
+   * They have one discount on an invoice (billing 7.3). Absent or null: it is the first one.
+   */
+  readonly first_association_id?: string | null;
   /** The rows that a coupon of a one-off invoice discounts, as a line-level coupon; absent means every row. */
   readonly invoice_line_item_ids?: ReadonlySet<string>;
   /** Window of the association, half-open. A null bound is open. */
@@ -54,6 +59,8 @@ export interface CouponApplication {
 /** One coupon applied to its rows, with the figures of the computation. */
 export interface CouponUse {
   readonly coupon: InvoiceCoupon;
+  /** Associations that continue it, if there are any. */
+  readonly continued?: readonly InvoiceCoupon[];
   readonly level: 'line_item' | 'invoice';
   readonly base: Decimal;
   /** Rest of the subtotal after earlier coupons. */
@@ -104,7 +111,7 @@ export function applyCoupons(
   const uses: CouponUse[] = [];
   let headroom = Decimal.max(sum(net), ZERO);
 
-  for (const { coupon, rows: eligible } of onePerRow(lines, inOrder(coupons))) {
+  for (const { coupon, continued, rows: eligible } of onePerRow(lines, inOrder(coupons))) {
     const rows = eligible.filter((row) => net[row]!.gt(0));
     const weights = rows.map((row) => net[row]!);
     const base = sum(weights);
@@ -119,7 +126,10 @@ export function applyCoupons(
       before: weights[index]!,
       amount: parts[index]!,
     }));
-    uses.push({ coupon, level, base, subtotalLeft: headroom, discount, shares });
+    uses.push({
+      ...{ coupon, level, base, subtotalLeft: headroom, discount, shares },
+      ...(continued.length === 0 ? {} : { continued }),
+    });
     for (const { row, before, amount } of shares) {
       column[row] = column[row]!.plus(amount);
       net[row] = before.minus(amount);
@@ -132,12 +142,14 @@ export function applyCoupons(
 
 interface EligibleRows {
   coupon: InvoiceCoupon;
+  continued: readonly InvoiceCoupon[];
   rows: readonly number[];
 }
 
 /**
- * The rows of each coupon. A coupon that was removed and added again discounts a row that both associations cover once:
- * they count as one association, the later one (billing 7.2).
+ * The rows of each coupon. Associations that follow each other from line to line have one discount (billing 7.3). A
+ * coupon that was removed and added again discounts a row that both associations cover once: they count as one
+ * association, the later one (7.2).
  */
 function onePerRow(
   lines: readonly InvoiceRow[],
@@ -146,17 +158,31 @@ function onePerRow(
   const found: EligibleRows[] = [];
   for (const coupon of coupons) {
     const rows = lines.flatMap((line, row) => (isDiscounted(line, coupon) ? [row] : []));
+    const first = found.find((other) => isContinued(other.coupon, coupon));
+    if (first !== undefined) {
+      first.continued = [...first.continued, coupon];
+      first.rows = merged(first.rows, rows);
+      continue;
+    }
     const earlier = found.find(
       (other) => isAgain(other.coupon, coupon) && rows.some((row) => other.rows.includes(row)),
     );
-    if (earlier === undefined) found.push({ coupon, rows });
+    if (earlier === undefined) found.push({ coupon, continued: [], rows });
     else {
       earlier.coupon = coupon;
-      earlier.rows = [...new Set([...earlier.rows, ...rows])].sort((left, right) => left - right);
+      earlier.rows = merged(earlier.rows, rows);
     }
   }
   return found;
 }
+
+const merged = (rows: readonly number[], others: readonly number[]): number[] =>
+  [...new Set([...rows, ...others])].sort((left, right) => left - right);
+
+const isContinued = (first: InvoiceCoupon, later: InvoiceCoupon): boolean =>
+  later.first_association_id != null &&
+  (first.kept ?? later.kept) === undefined &&
+  later.first_association_id === (first.first_association_id ?? first.coupon_association_id);
 
 /** Whether a coupon of the same target ended before it was added again. */
 const isAgain = (earlier: InvoiceCoupon, later: InvoiceCoupon): boolean =>
@@ -211,13 +237,19 @@ function applicationRows(use: CouponUse, lines: readonly InvoiceRow[]): CouponAp
     amount: decimalText(amount),
   }));
   if (use.level === 'invoice') return [application(use, null, use.base, use.discount, shares)];
+  const couponOf = ({ subscription_line_item_id }: InvoiceRow) =>
+    use.continued?.find(
+      (coupon) => coupon.subscription_line_item_id === subscription_line_item_id,
+    ) ?? use.coupon;
   return use.shares.map(({ row, before, amount }, index) =>
-    application(use, lines[row]!.id, before, amount, [shares[index]!]),
+    application({ coupon: couponOf(lines[row]!) }, lines[row]!.id, before, amount, [
+      shares[index]!,
+    ]),
   );
 }
 
 const application = (
-  { coupon }: CouponUse,
+  { coupon }: Pick<CouponUse, 'coupon'>,
   lineId: string | null,
   base: Decimal,
   discount: Decimal,

@@ -1,5 +1,4 @@
 import type { EarlierApplication } from '../../../domain/invoicing/coupon-association.ts';
-import type { CouponAssociation } from '../../../schemas/coupon.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
 import { priceTerms, type PriceTerms } from '../../../domain/pricing/price.ts';
@@ -10,7 +9,10 @@ import {
   meterVersionsOf,
   type MeterVersionRecord,
 } from '../../../postgres/tables/meter-versions.ts';
-import { findCouponAssociationsOf } from '../../catalog/coupons/repository.ts';
+import {
+  findCouponAssociationsOf,
+  type StoredCouponAssociation,
+} from '../../catalog/coupons/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { datedSources, type DatedSource } from '../../catalog/entitlements/entitlement-sources.ts';
 import { findFeatures } from '../../catalog/features/repository.ts';
@@ -49,7 +51,7 @@ export interface BillingSources {
   /** Of metered features, by subscription, with their earlier states. */
   readonly entitlements: ReadonlyMap<string, readonly MeterEntitlement[]>;
   /** By subscription, in the order in which discounts apply. */
-  readonly coupons: ReadonlyMap<string, readonly CouponAssociation[]>;
+  readonly coupons: ReadonlyMap<string, readonly StoredCouponAssociation[]>;
   /** Invoices that used the coupons, by subscription. Read only if one of the coupons counts once. */
   readonly couponUses: ReadonlyMap<string, readonly EarlierApplication[]>;
   /** Taxes of the subscriptions, their customers and the tenant. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
 import type { UsageAnswers, UsageReader } from '../../../domain/metering/usage.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
-import type { CouponAssociation } from '../../../schemas/coupon.ts';
+import type { StoredCouponAssociation } from '../../catalog/coupons/repository.ts';
 import type { OwnedTaxAssociation } from '../../catalog/taxes/repository.ts';
 import { groupBy } from '../../../domain/group-by.ts';
 import type { BillingDeps, UsageDeps } from '../../deps.ts';
@@ -44,7 +44,7 @@ export interface ComputeOptions {
    */
   readonly lines?: ReadonlyMap<string, readonly BilledLine[]>;
   /** Coupons not stored yet, by subscription. */
-  readonly coupons?: ReadonlyMap<string, readonly CouponAssociation[]>;
+  readonly coupons?: ReadonlyMap<string, readonly StoredCouponAssociation[]>;
   /** Taxes not stored yet, in addition to the stored ones. */
   readonly taxes?: readonly OwnedTaxAssociation[];
   /** The invoices are issued with these numbers. */

@@ -68,6 +68,7 @@ export const attachedCoupons = (
           amount_off: coupon.type === 'fixed' ? coupon.amount_off : null,
           subscription_id: association.subscription_id,
           subscription_line_item_id: association.subscription_line_item_id,
+          first_association_id: association.first_association_id ?? null,
           start_date: association.start_date,
           end_date: association.end_date,
         },

@@ -7,7 +7,10 @@ import {
   type SubscriptionLineItem,
   type SubscriptionRow,
 } from '../../../schemas/subscription.ts';
-import { findCouponAssociationsOf } from '../../catalog/coupons/repository.ts';
+import {
+  couponAssociationAnswer,
+  findCouponAssociationsOf,
+} from '../../catalog/coupons/repository.ts';
 import { findCreditGrantsOf } from '../../catalog/credit-grants/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { groupBy } from '../../../domain/group-by.ts';
@@ -90,7 +93,7 @@ export async function subscriptionAnswers(
   const linesBySubscription = groupBy(lineItems ?? [], (line) => line.subscription_id);
   return rows.map((row) => ({
     ...shown(row),
-    coupon_associations: couponsBySubscription.get(row.id) ?? [],
+    coupon_associations: (couponsBySubscription.get(row.id) ?? []).map(couponAssociationAnswer),
     credit_grants: grantsBySubscription.get(row.id) ?? [],
     phases: phasesBySubscription.get(row.id) ?? [],
     pauses: pausesBySubscription.get(row.id) ?? [],

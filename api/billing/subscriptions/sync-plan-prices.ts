@@ -14,6 +14,7 @@ import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
 import { selectorOf } from '../computing/usage-selectors.ts';
 import type { PlanRow } from '../../catalog/offers/plan-repository.ts';
 import {
+  continuationOf,
   findCouponAssociationsOf,
   insertCouponAssociations,
   moveCouponAssociations,
@@ -138,7 +139,7 @@ function keptOf(before: BilledLine | null, price: PriceRow) {
 
 /**
  * Coupons of a line continue on the line that replaces it. An unused coupon that counts once moves to the new
- * line; any other applies to both lines, each during its own time.
+ * line; any other has an association for each line, and one discount of an invoice with rows of both (billing 7.3).
  */
 async function passCouponsOn(
   tx: Transaction,
@@ -164,7 +165,7 @@ async function passCouponsOn(
         continue;
       }
       begun.push({
-        ...association,
+        ...continuationOf(association),
         ...newRecord(deps, caller, 'coupon_assoc'),
         subscription_line_item_id: line.id,
         start_date: laterOf(association.start_date, line.start_date),

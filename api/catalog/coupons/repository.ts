@@ -3,7 +3,8 @@ import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { byId, tableOf } from '../../../postgres/table.ts';
-import type { Coupon, CouponAssociation } from '../../../schemas/coupon.ts';
+import { CouponAssociation, type Coupon } from '../../../schemas/coupon.ts';
+import { picked } from '../../conventions/picked.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
 const coupons = tableOf<Coupon>({
@@ -71,14 +72,30 @@ export function searchCoupons(
 }
 
 /** An association as stored, without its coupon. */
-export type CouponAssociationRow = Omit<CouponAssociation, 'coupon'>;
+export interface CouponAssociationRow extends Omit<CouponAssociation, 'coupon'> {
+  /** The first association of those that follow each other from line to line (billing 7.3); null: this one. */
+  readonly first_association_id?: string | null;
+}
+
+/** A stored association with its coupon. */
+export interface StoredCouponAssociation extends CouponAssociationRow {
+  readonly coupon: CouponAssociation['coupon'];
+}
+
+/** What the association of the next line takes over. */
+export const continuationOf = (
+  association: CouponAssociationRow,
+): CouponAssociationRow & { readonly first_association_id: string } => ({
+  ...association,
+  first_association_id: association.first_association_id ?? association.id,
+});
 
 const associations = tableOf<CouponAssociationRow>({
   name: 'coupon_associations',
   noun: 'Coupon association',
   columns: (db) => db`
   id, tenant_id, environment_id, coupon_id, subscription_id, subscription_line_item_id,
-  subscription_phase_id, start_date, end_date, metadata, status,
+  subscription_phase_id, start_date, end_date, first_association_id, metadata, status,
   created_at, updated_at, created_by, updated_by`,
   json: ['metadata'],
 });
@@ -90,6 +107,9 @@ export const insertCouponAssociations = (
 ): Promise<void> => insertRows(tx, 'coupon_associations', rows);
 export const updateCouponAssociationRow = associations.change;
 
+export const couponAssociationAnswer = (stored: StoredCouponAssociation): CouponAssociation =>
+  picked(CouponAssociation.shape, stored);
+
 /** The association with its coupon. 404 if it is unknown or belongs to another scope. */
 export async function getCouponAssociation(
   db: Db,
@@ -98,7 +118,7 @@ export async function getCouponAssociation(
 ): Promise<CouponAssociation> {
   const row = await associations.get(db, scope, id);
   const [association] = await withCoupons(db, scope, [row]);
-  return association!;
+  return couponAssociationAnswer(association!);
 }
 
 /** Published associations of the subscriptions, in the order in which discounts apply (billing 7.3). */
@@ -106,7 +126,7 @@ export async function findCouponAssociationsOf(
   db: Db,
   scope: Scope,
   subscriptionIds: readonly string[],
-): Promise<CouponAssociation[]> {
+): Promise<StoredCouponAssociation[]> {
   if (subscriptionIds.length === 0) return [];
   const rows = await db<CouponAssociationRow[]>`
     select ${associations.columns(db)} from coupon_associations
@@ -155,14 +175,15 @@ export async function searchCouponAssociations(
       ${filter.active_only && until === null ? db`and start_date <= ${from}` : db``}`,
     search,
   });
-  return { ...page, items: await withCoupons(db, scope, page.items) };
+  const items = await withCoupons(db, scope, page.items);
+  return { ...page, items: items.map(couponAssociationAnswer) };
 }
 
 async function withCoupons(
   db: Db,
   scope: Scope,
   rows: readonly CouponAssociationRow[],
-): Promise<CouponAssociation[]> {
+): Promise<StoredCouponAssociation[]> {
   const ids = [...new Set(rows.map((row) => row.coupon_id))];
   const couponOf = byId(await findCoupons(db, scope, ids));
   return rows.map((row) => ({ ...row, coupon: couponOf.get(row.coupon_id) ?? null }));

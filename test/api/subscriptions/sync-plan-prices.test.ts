@@ -173,6 +173,23 @@ describe('price sync', () => {
     expect(preview.body).toMatchObject({ subtotal: '200', total_discount: '100', total: '100' });
   });
 
+  test('a coupon of a line has one discount on the rows of all its versions (billing 7.3)', async () => {
+    const plan = await catalog.plan();
+    const price = await catalog.fixed(plan, '31', { invoice_cadence: 'ARREAR' });
+    const created = await api.post('/v1/coupons', {
+      name: 'Four', type: 'fixed', amount_off: '4', cadence: 'forever', currency: 'usd',
+    }); // prettier-ignore
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      line_item_coupons: { [price.id]: [created.body.id] },
+    });
+    api.clock.advance(10 * 86_400_000);
+    await api.put(`/v1/prices/${price.id}`, { amount: '62' });
+    await sync(plan);
+    const preview = await api.post('/v1/invoices/preview', { subscription_id: subscription.id });
+    expect(preview.body.line_items).toHaveLength(2);
+    expect(preview.body.total_discount).toBe('4');
+  });
+
   test('terms of the subscription stay: the price that they override gets no line of its own', async () => {
     const plan = await catalog.plan();
     const price = await catalog.fixed(plan, '10');

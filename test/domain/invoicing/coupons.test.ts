@@ -178,6 +178,34 @@ describe('coupons of a line item', () => {
     ]);
   });
 
+  test('versions of an item that follow each other have one discount, shared by the rows of all', () => {
+    const [first, second] = [
+      { coupon_association_id: 'a1', subscription_line_item_id: 'old', end_date: '2026-01-11' },
+      { coupon_association_id: 'a2', subscription_line_item_id: 'new', first_association_id: 'a1' },
+    ];
+    const rows = [
+      line('a', '60', { subscription_line_item_id: 'old' }),
+      line('b', '20', { subscription_line_item_id: 'new' }),
+      line('c', '20', { subscription_line_item_id: 'other' }),
+    ];
+    const { applications, lineItemDiscounts } = applyCoupons(
+      rows,
+      [amountOff('10', first), amountOff('10', second)],
+      'usd',
+    );
+    expect(texts(lineItemDiscounts)).toEqual(['7.5', '2.5', '0']);
+    expect(
+      applications.map(({ coupon_association_id, invoice_line_item_id, discounted_amount }) => [
+        coupon_association_id,
+        invoice_line_item_id,
+        discounted_amount,
+      ]),
+    ).toEqual([
+      ['a1', 'a', '7.5'],
+      ['a2', 'b', '2.5'],
+    ]);
+  });
+
   test('stacked ones chain, so that they never exceed the row', () => {
     const { lineItemDiscounts } = applyCoupons(
       [line('a', '100', item)],

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../../../postgres/client.ts';
 import {
+  continuationOf,
   findCouponAssociationsOf,
   insertCouponAssociations,
   moveCouponAssociations,
@@ -18,7 +19,8 @@ export interface Replacement {
 
 /**
  * Continues the coupons of replaced lines of a subscription on their next versions (billing 14.1): the association of
- * the old line ends where the new one begins. It is one redemption. A coupon that counts once moves as a whole.
+ * the old line ends where the new one begins. It is one redemption, and one discount of an invoice (7.3). A coupon that
+ * counts once moves as a whole.
  */
 export async function moveLineCoupons(
   tx: Transaction,
@@ -44,7 +46,7 @@ export async function moveLineCoupons(
     }
     ended.push({ id: association.id, start_date: association.start_date, end_date: from });
     begun.push({
-      ...association,
+      ...continuationOf(association),
       ...newRecord(deps, caller, 'coupon_assoc'),
       subscription_line_item_id: after.id,
       start_date: from,
