@@ -253,3 +253,7 @@ function insufficientBalance(asked: Decimal, available: Decimal): BillingError {
     { path: 'credits', code: 'insufficient_balance', message },
   ]);
 }
+
+/** The name of a wallet that was given none. */
+export const unsetName = ({ wallet_type, currency }: Pick<Wallet, 'wallet_type' | 'currency'>) =>
+  `${wallet_type === 'PRE_PAID' ? 'Prepaid' : 'Postpaid'} Wallet - ${currency.toUpperCase()}`;

@@ -9,6 +9,7 @@ import {
 import { epochMs } from '../../../domain/time/instant.ts';
 import { creditWallet } from '../../../domain/wallet/wallet.ts';
 import { canonicalPriceTypes, defaultPriceTypes } from '../../../domain/wallet/wallet-order.ts';
+import { unsetName } from '../../../domain/wallet/wallet.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
@@ -115,11 +116,10 @@ export async function openWallet(
   caller: Caller,
   opened: NewWallet,
 ): Promise<WalletRow> {
-  const kind = opened.wallet_type === 'PRE_PAID' ? 'Prepaid' : 'Postpaid';
   return await insertWallet(tx, {
     ...newRecord(deps, caller, 'wallet'),
     ...opened,
-    name: opened.name ?? `${kind} Wallet - ${opened.currency.toUpperCase()}`,
+    name: opened.name ?? unsetName(opened),
     wallet_status: moveWallet(null, 'create'),
     credit_balance: '0',
     balance: '0',

@@ -1,12 +1,14 @@
 import { invalidOperation } from '../../../domain/errors.ts';
 import { problems } from '../../../domain/pricing/problems.ts';
-import { canonicalPriceTypes } from '../../../domain/wallet/wallet-order.ts';
+import type { AllowedPriceType } from '../../../domain/invoicing/prepaid-credits.ts';
+import { canonicalPriceTypes, defaultPriceTypes } from '../../../domain/wallet/wallet-order.ts';
+import { unsetName } from '../../../domain/wallet/wallet.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { UpdateWalletBody } from '../../../schemas/wallet-requests.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { changed, sent, type Caller } from '../../conventions/record.ts';
+import { changed, sent, sentOr, type Caller } from '../../conventions/record.ts';
 import { lockWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';
 import { checkedAlertSettings, mergedAutoTopUp } from './watch-settings.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
@@ -32,6 +34,9 @@ function refuseWatching(wallet: WalletRow, { auto_topup, alert_settings }: Updat
     );
 }
 
+const priceTypesOf = ({ wallet_type }: WalletRow, types: readonly AllowedPriceType[] | null) =>
+  types === null ? defaultPriceTypes(wallet_type) : canonicalPriceTypes(types);
+
 /** Changes name, description, metadata and what the wallet may pay; never its money (money 2.1.8). */
 export async function updateWallet(
   tx: Transaction,
@@ -45,17 +50,20 @@ export async function updateWallet(
   refuseOtherMoney(locked, body);
   refuseWatching(locked, body);
   const limits = await readSetting(tx, caller.scope, 'wallet_topup_config');
-  const types = config?.allowed_price_types;
+  const types = config === null ? null : config?.allowed_price_types;
   const wallet = await updateWalletRow(tx, caller.scope, walletId, {
     ...sent({ description, metadata }),
-    ...(name == null ? {} : { name }),
-    ...(types == null ? {} : { allowed_price_types: canonicalPriceTypes(types) }),
+    ...sentOr({ name }, { name: unsetName(locked) }),
+    ...(types === undefined ? {} : { allowed_price_types: priceTypesOf(locked, types) }),
     ...(body.alert_settings === undefined
       ? {}
       : { alert_settings: checkedAlertSettings(body.alert_settings) }),
-    ...(body.auto_topup == null
+    ...(body.auto_topup === undefined
       ? {}
-      : { auto_topup: mergedAutoTopUp(locked.auto_topup, body.auto_topup, locked, limits) }),
+      : {
+          auto_topup:
+            body.auto_topup && mergedAutoTopUp(locked.auto_topup, body.auto_topup, locked, limits),
+        }),
     ...changed(deps, caller),
   });
   await writeOutbox(tx, caller.scope, 'wallet.updated', { wallet: walletSnapshot(wallet) });

@@ -28,6 +28,11 @@ async function taxAssociation(): Promise<string> {
   return `/taxes/associations/${(await api.postOk('/v1/taxes/associations', made)).id}`;
 }
 
+const wallet = async (): Promise<string> => {
+  const of = { customer_id: (await catalog.customer()).id, currency: 'usd' };
+  return `/wallets/${(await api.postOk('/v1/wallets', of)).id}`;
+};
+
 const PHASES = [
   { start_date: '2026-11-01T00:00:00Z', end_date: '2027-02-01T00:00:00Z' },
   { start_date: '2027-02-01T00:00:00Z' },
@@ -102,6 +107,21 @@ test.each<[string, string, () => Promise<string>, unknown, unknown]>([
   ['the priority of a tax', 'priority', taxAssociation, 3, 0],
   ['the choice to apply a tax', 'auto_apply', taxAssociation, true, false],
   ['the behaviour of a tax', 'tax_behavior', taxAssociation, 'inclusive', 'exclusive'],
+  ['the name of a wallet', 'name', wallet, 'Main', 'Prepaid Wallet - USD'],
+  [
+    'what a wallet pays for',
+    'config',
+    wallet,
+    { allowed_price_types: ['FIXED'] },
+    { allowed_price_types: ['USAGE'] },
+  ],
+  [
+    'the automatic top-up',
+    'auto_topup',
+    wallet,
+    { enabled: true, threshold: 5, amount: 20, invoicing: true, cooldown: null },
+    null,
+  ],
 ])('%s', async (_, field, record, value, cleared) => {
   const path = `/v1${await record()}`;
   const put = async (body: object) => {
