@@ -36,11 +36,11 @@ export function changed(deps: Pick<BillingDeps, 'clock'>, caller: Caller) {
 /** The fields present in the request; null gives the value that a new record has without the field (api 7). */
 export function sentOr<Fields extends object>(
   fields: Fields,
-  unset: { readonly [Field in keyof Fields]: NonNullable<Fields[Field]> },
+  defaults: { readonly [Field in keyof Fields]: NonNullable<Fields[Field]> },
 ): { [Field in keyof Fields]?: NonNullable<Fields[Field]> } {
   const given = Object.entries(sent(fields)).map(([name, value]) => [
     name,
-    value ?? unset[name as keyof Fields],
+    value ?? defaults[name as keyof Fields],
   ]);
   return Object.fromEntries(given) as { [Field in keyof Fields]?: NonNullable<Fields[Field]> };
 }

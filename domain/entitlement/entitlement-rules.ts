@@ -66,8 +66,8 @@ export function assertEntitlement(
   });
 }
 
-/** What an entitlement has in fields that a request leaves open: only a switch is off until it is switched on. */
-export const unsetFields = (type: FeatureType) => ({
+/** The values of fields that a request does not set. Only a switch is off by default. */
+export const entitlementDefaults = (type: FeatureType) => ({
   is_enabled: type !== 'boolean',
   is_soft_limit: false,
   aggregation_mode: 'additive' as const,
@@ -84,8 +84,8 @@ export const fieldsOfOtherTypes = (type: FeatureType) => ({
   ...(type === 'static' ? {} : { static_value: null }),
 });
 
-/** Fields of other types in a request that ask for something; what they ask has no effect. */
-export function namedWithoutEffect(
+/** The fields of other types that a request sets. They have no effect (money 6.2). */
+export function fieldsWithoutEffect(
   type: FeatureType,
   sent: Readonly<Record<string, unknown>>,
 ): string[] {

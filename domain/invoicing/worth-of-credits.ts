@@ -12,9 +12,9 @@ export const payableWith = (value: Decimal, currency: Currency): Decimal =>
   withoutErrors(value).toDecimalPlaces(minorDigits(currency), Decimal.ROUND_DOWN);
 
 /**
- * The credits that pay an amount of money at a rate. The quotient can be inexact and keeps 18 decimals; credits whose
- * value is the amount but for errors of earlier quotients pay it, so that it takes at most what is available
- * (money 2.2.6). More than is available if that is worth less.
+ * The credits that pay an amount of money at a rate. The quotient can be inexact and keeps 18 decimals. If the
+ * available credits are worth the amount to 12 decimals, the answer is at most the available credits (money 2.2.6).
+ * If they are worth less, it is more than is available, and the debit is refused.
  */
 export function creditsToPay(amount: Decimal, rate: Decimal, available: Decimal): Decimal {
   const asked = roundToStorage(amount.div(rate));

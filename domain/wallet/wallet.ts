@@ -254,6 +254,6 @@ function insufficientBalance(asked: Decimal, available: Decimal): BillingError {
   ]);
 }
 
-/** The name of a wallet that was given none. */
-export const unsetName = ({ wallet_type, currency }: Pick<Wallet, 'wallet_type' | 'currency'>) =>
+/** The name of a wallet whose request has no name. */
+export const defaultName = ({ wallet_type, currency }: Pick<Wallet, 'wallet_type' | 'currency'>) =>
   `${wallet_type === 'PRE_PAID' ? 'Prepaid' : 'Postpaid'} Wallet - ${currency.toUpperCase()}`;

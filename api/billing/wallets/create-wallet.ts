@@ -9,7 +9,7 @@ import {
 import { epochMs } from '../../../domain/time/instant.ts';
 import { creditWallet } from '../../../domain/wallet/wallet.ts';
 import { canonicalPriceTypes, defaultPriceTypes } from '../../../domain/wallet/wallet-order.ts';
-import { unsetName } from '../../../domain/wallet/wallet.ts';
+import { defaultName } from '../../../domain/wallet/wallet.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
@@ -119,7 +119,7 @@ export async function openWallet(
   return await insertWallet(tx, {
     ...newRecord(deps, caller, 'wallet'),
     ...opened,
-    name: opened.name ?? unsetName(opened),
+    name: opened.name ?? defaultName(opened),
     wallet_status: moveWallet(null, 'create'),
     credit_balance: '0',
     balance: '0',

@@ -2,7 +2,7 @@ import { invalidOperation } from '../../../domain/errors.ts';
 import { problems } from '../../../domain/pricing/problems.ts';
 import type { AllowedPriceType } from '../../../domain/invoicing/prepaid-credits.ts';
 import { canonicalPriceTypes, defaultPriceTypes } from '../../../domain/wallet/wallet-order.ts';
-import { unsetName } from '../../../domain/wallet/wallet.ts';
+import { defaultName } from '../../../domain/wallet/wallet.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
@@ -53,7 +53,7 @@ export async function updateWallet(
   const types = config === null ? null : config?.allowed_price_types;
   const wallet = await updateWalletRow(tx, caller.scope, walletId, {
     ...sent({ description, metadata }),
-    ...sentOr({ name }, { name: unsetName(locked) }),
+    ...sentOr({ name }, { name: defaultName(locked) }),
     ...(types === undefined ? {} : { allowed_price_types: priceTypesOf(locked, types) }),
     ...(body.alert_settings === undefined
       ? {}

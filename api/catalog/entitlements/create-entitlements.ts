@@ -1,8 +1,8 @@
 import {
   fieldsOfOtherTypes,
   grantDefaults,
-  namedWithoutEffect,
-  unsetFields,
+  fieldsWithoutEffect,
+  entitlementDefaults,
 } from '../../../domain/entitlement/entitlement-rules.ts';
 import { invalidField } from '../../../domain/errors.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
@@ -53,23 +53,23 @@ async function createEntitlement(
     throw invalidField('feature_type', `the feature is ${feature.type}`);
   if (body.parent_entitlement_id)
     await assertReplaceable(tx, scope, body.parent_entitlement_id, entity, feature.id);
-  const unset = unsetFields(feature.type);
+  const defaults = entitlementDefaults(feature.type);
   const row: EntitlementRow = {
     ...newRecord(deps, caller, 'ent'),
     ...entity,
     feature_id: feature.id,
     feature_type: feature.type,
-    ...unset,
-    ...(feature.type === 'boolean' ? { is_enabled: body.is_enabled ?? unset.is_enabled } : {}),
-    is_soft_limit: body.is_soft_limit ?? unset.is_soft_limit,
+    ...defaults,
+    ...(feature.type === 'boolean' ? { is_enabled: body.is_enabled ?? defaults.is_enabled } : {}),
+    is_soft_limit: body.is_soft_limit ?? defaults.is_soft_limit,
     usage_limit: body.usage_limit ?? null,
     usage_reset_period: body.usage_reset_period ?? null,
     static_value: body.static_value ?? null,
     config_value: body.config_value ?? null,
-    aggregation_mode: body.aggregation_mode ?? unset.aggregation_mode,
+    aggregation_mode: body.aggregation_mode ?? defaults.aggregation_mode,
     ...grantOf(body),
     parent_entitlement_id: body.parent_entitlement_id ?? null,
-    display_order: body.display_order ?? unset.display_order,
+    display_order: body.display_order ?? defaults.display_order,
     start_date: body.start_date ?? null,
     end_date: body.end_date ?? null,
     ...fieldsOfOtherTypes(feature.type),
@@ -83,7 +83,7 @@ async function createEntitlement(
 /** Fields that are accepted, as the reference does, and have no effect: only a switch is created switched off. */
 export const withoutEffectInNew = (body: CreateEntitlementBody): string[] => [
   ...(body.feature_type !== 'boolean' && body.is_enabled === false ? ['is_enabled'] : []),
-  ...namedWithoutEffect(body.feature_type, body),
+  ...fieldsWithoutEffect(body.feature_type, body),
 ];
 
 function grantOf(body: CreateEntitlementBody) {

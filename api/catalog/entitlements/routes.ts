@@ -9,7 +9,7 @@ import {
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { route } from '../../conventions/route.ts';
-import { namedWithoutEffect } from '../../../domain/entitlement/entitlement-rules.ts';
+import { fieldsWithoutEffect } from '../../../domain/entitlement/entitlement-rules.ts';
 import { createEntitlements, withoutEffectInNew } from './create-entitlements.ts';
 import { entitlementAnswers, getEntitlement, searchEntitlements } from './repository.ts';
 import { archiveEntitlement, updateEntitlement } from './update-entitlement.ts';
@@ -99,7 +99,7 @@ export const entitlementRoutes = [
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
         const row = await updateEntitlement(tx, call.deps, call, call.params.id, call.body);
-        call.ignore(namedWithoutEffect(row.feature_type, call.body));
+        call.ignore(fieldsWithoutEffect(row.feature_type, call.body));
         const [entitlement] = await entitlementAnswers(tx, call.scope, [row], {});
         return entitlement!;
       }),

@@ -1,7 +1,7 @@
 import {
   fieldsOfOtherTypes,
   grantDefaults,
-  unsetFields,
+  entitlementDefaults,
 } from '../../../domain/entitlement/entitlement-rules.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
@@ -39,7 +39,7 @@ export async function updateEntitlement(
     ...sent({ grant_duration_value, grant_allocation_behavior }),
     ...sentOr(
       { is_enabled, is_soft_limit, aggregation_mode, display_order },
-      unsetFields(row.feature_type),
+      entitlementDefaults(row.feature_type),
     ),
     ...fieldsOfOtherTypes(row.feature_type),
   };

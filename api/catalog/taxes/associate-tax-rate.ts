@@ -32,8 +32,8 @@ export async function associateTaxRate(
   return { ...(await insertTaxAssociation(tx, row, rate.code)), tax_rate: null };
 }
 
-/** What an association has of the terms that a request leaves open. */
-export const UNSET_TAX_TERMS = {
+/** The terms of an association that a request does not set. */
+export const DEFAULT_TAX_TERMS = {
   priority: 0,
   auto_apply: false,
   tax_behavior: 'exclusive',
@@ -57,10 +57,10 @@ export async function newTaxAssociation(
     tax_rate_id: rate.id,
     entity_type: entity.type,
     entity_id: entity.id,
-    priority: terms.priority ?? UNSET_TAX_TERMS.priority,
-    auto_apply: terms.auto_apply ?? UNSET_TAX_TERMS.auto_apply,
+    priority: terms.priority ?? DEFAULT_TAX_TERMS.priority,
+    auto_apply: terms.auto_apply ?? DEFAULT_TAX_TERMS.auto_apply,
     currency: terms.currency || null,
-    tax_behavior: terms.tax_behavior ?? UNSET_TAX_TERMS.tax_behavior,
+    tax_behavior: terms.tax_behavior ?? DEFAULT_TAX_TERMS.tax_behavior,
     start_date,
     end_date: terms.end_date ?? null,
     metadata: terms.metadata ?? {},

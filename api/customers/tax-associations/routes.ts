@@ -9,7 +9,7 @@ import {
   UpdateTaxAssociationBody,
 } from '../../../schemas/tax.ts';
 import { getCustomerByExternalId } from '../customers/repository.ts';
-import { UNSET_TAX_TERMS } from '../../catalog/taxes/associate-tax-rate.ts';
+import { DEFAULT_TAX_TERMS } from '../../catalog/taxes/associate-tax-rate.ts';
 import { changed, sent, sentOr } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { createTaxAssociation } from './create-tax-association.ts';
@@ -95,7 +95,7 @@ export const taxAssociationRoutes = [
       call.deps.pool.begin(async (tx) => {
         const { priority, auto_apply, tax_behavior, metadata } = call.body;
         const row = await updateTaxAssociationRow(tx, call.scope, call.params.id, {
-          ...sentOr({ priority, auto_apply, tax_behavior }, UNSET_TAX_TERMS),
+          ...sentOr({ priority, auto_apply, tax_behavior }, DEFAULT_TAX_TERMS),
           ...sent({ metadata }),
           ...changed(call.deps, call),
         });
