@@ -80,7 +80,7 @@ async function createEntitlement(
   return row;
 }
 
-/** Fields that are accepted, as the reference does, and have no effect: only a switch is created switched off. */
+/** The fields of the request that have no effect. Only a boolean feature can be switched off at its creation. */
 export const withoutEffectInNew = (body: CreateEntitlementBody): string[] => [
   ...(body.feature_type !== 'boolean' && body.is_enabled === false ? ['is_enabled'] : []),
   ...fieldsWithoutEffect(body.feature_type, body),
