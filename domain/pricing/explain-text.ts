@@ -72,8 +72,8 @@ const WITHOUT_AMOUNTS: ReadonlySet<ExplanationStep['step']> = new Set([
 function onTheInvoice(explanation: Explanation, reader: Reader): ExplainedStep[] {
   const { settlement = [], currency } = explanation;
   if (settlement.length === 0) return [];
-  const lines = settlementTable(explanation.amount, settlement, currency, reader);
-  return [{ title: 'On the invoice', lines, rule: null, currency }];
+  const table = settlementTable(explanation.amount, settlement, currency, reader);
+  return [{ title: 'On the invoice', ...table, rule: null, currency }];
 }
 
 const stepText = (

@@ -2,6 +2,17 @@
 export interface StepText {
   readonly title: string;
   readonly lines: readonly string[];
+  /** Names of records within the lines, for readers that link them. */
+  readonly named?: readonly NamedPlace[];
+}
+
+/** The name of a record in a line: its first character and the one after its last. Lines count from 0. */
+export interface NamedPlace {
+  readonly kind: 'coupon' | 'tax_rate' | 'wallet';
+  readonly id: string;
+  readonly line: number;
+  readonly start: number;
+  readonly end: number;
 }
 
 /**

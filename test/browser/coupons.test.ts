@@ -70,6 +70,13 @@ describeInBrowser('coupons', (executable) => {
     await hands.press(button('Preview the change'));
     await hands.press(button('Add the coupon'));
     await cell(page, 'List of coupons', 'Welcome').waitFor();
+    await hands.press(page.getByRole('tab', { name: 'Next invoice' }));
+    await hands.press(button(/^Why this amount/).first());
+    await hands.press(dialog(/^Why this amount/).getByRole('link', { name: 'Welcome' }));
+    await titled(page, 'Welcome');
+    await page.goBack();
+    await titled(page, 'Growth');
+    await hands.press(page.getByRole('tab', { name: 'Terms' }));
     await hands.press(
       page.getByRole('region', { name: 'List of coupons' }).getByRole('link', { name: 'Welcome' }),
     );

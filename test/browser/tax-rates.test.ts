@@ -136,6 +136,11 @@ describeInBrowser('tax rates', (executable) => {
     await cell(page, 'List of taxes', 'VAT').waitFor();
     const { body } = await api.post('/v1/invoices/preview', { subscription_id: id });
     expect(body.taxes).toMatchObject([{ percentage_value: '21' }]);
+    await hands.press(page.getByRole('tab', { name: 'Next invoice' }));
+    await hands.press(page.getByRole('button', { name: /^Why this amount/ }).first());
+    const why = page.getByRole('dialog', { name: /^Why this amount/ });
+    await hands.press(why.getByRole('link', { name: 'VAT', exact: true }));
+    await titled(page, 'VAT');
     expect(problems).toEqual([]);
     await page.context().close();
   });

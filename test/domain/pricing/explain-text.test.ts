@@ -1,4 +1,4 @@
-import { explainText } from '../../../domain/pricing/explain-text.ts';
+import { explainedSteps, explainText } from '../../../domain/pricing/explain-text.ts';
 import { examples } from './explained-examples.ts';
 import { shareText, shortInstant, spanText } from '../../../domain/pricing/span-text.ts';
 import { textTable } from '../../../domain/pricing/text-table.ts';
@@ -363,6 +363,14 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
       '   20% exclusive tax VAT, 1.80 on all rows  4.50    0.90    1.40  billing 8.2',
       '   net payable                                              1.40',
       '',
+    ]);
+    const { lines, named } = explainedSteps(settled, { names }).at(-1)!;
+    expect(
+      named!.map(({ kind, id, line, start, end }) => [kind, id, lines[line]!.slice(start, end)]),
+    ).toEqual([
+      ['coupon', 'coupon_1', 'Spring'],
+      ['wallet', 'wallet_1', 'wallet_1'],
+      ['tax_rate', 'taxrate_1', 'VAT'],
     ]);
   });
 

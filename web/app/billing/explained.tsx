@@ -1,18 +1,24 @@
-import { useMemo } from 'react';
+import { Link } from '@tanstack/react-router';
+import { Fragment, useMemo } from 'react';
 import { explainedSteps } from '../../../domain/pricing/explain-text.ts';
 import { RoundedFigures } from '../../../domain/pricing/rounded-figures.ts';
+import type { NamedPlace } from '../../../domain/pricing/text-table.ts';
 import type { Explanation } from '../../../schemas/explanation.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Money, Quantity } from '../../ui/money.tsx';
 import { Rounded } from '../../ui/rounded.tsx';
 import { Period } from '../../ui/time.tsx';
+import { useMay } from '../person.tsx';
 import { TierShares } from './tier-shares.tsx';
 import styles from './explained.module.css';
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
-/** Every input and result of one row, in the order of its computation, as it is stored with the row. */
+/**
+ * Every input and result of one row, in the order of its computation, as it is stored with the row. Coupons, tax rates
+ * and wallets link to their pages.
+ */
 export function Explained({
   explanation,
   zone = 'UTC',
@@ -20,7 +26,7 @@ export function Explained({
 }: {
   readonly explanation: Explanation;
   readonly zone?: string;
-  /** By id: names of coupons and tax rates. */
+  /** By id: names of coupons, tax rates and wallets. */
   readonly names?: ReadonlyMap<string, string>;
 }) {
   const { currency } = explanation;
@@ -28,10 +34,15 @@ export function Explained({
   const steps = useMemo(() => {
     const figures = new RoundedFigures();
     return explainedSteps(explanation, { timezone: zone, names, mark: figures.mark }).map(
-      ({ title, lines, ...step }) => ({
+      ({ title, lines, named = [], ...step }) => ({
         ...step,
         title: figures.parts(title),
-        lines: figures.parts(lines.join('\n')),
+        lines: lines.flatMap((line, index): Parts => [
+          ...(index === 0 ? [] : ['\n']),
+          ...namedParts(line, index, named).flatMap((part): Parts =>
+            typeof part === 'string' ? figures.parts(part) : [part],
+          ),
+        ]),
       }),
     );
   }, [explanation, zone, names]);
@@ -81,12 +92,42 @@ export function Explained({
   );
 }
 
-type Parts = ReturnType<RoundedFigures['parts']>;
+type Parts = readonly (ReturnType<RoundedFigures['parts']>[number] | NamedPart)[];
+
+/** The name of a record in a line. */
+interface NamedPart extends Pick<NamedPlace, 'kind' | 'id'> {
+  readonly shown: string;
+}
+
+/** A line in order: plain parts, and the names in it. */
+function namedParts(
+  line: string,
+  index: number,
+  named: readonly NamedPlace[],
+): readonly (string | NamedPart)[] {
+  const place = named.find((one) => one.line === index);
+  if (place === undefined) return [line];
+  const { kind, id, start, end } = place;
+  return [line.slice(0, start), { kind, id, shown: line.slice(start, end) }, line.slice(end)];
+}
 
 function Text({ of }: { readonly of: Parts }) {
-  return of.map((part, index) =>
-    typeof part === 'string' ? part : <Rounded key={index} {...part} />,
-  );
+  return of.map((part, index) => {
+    if (typeof part === 'string') return <Fragment key={index}>{part}</Fragment>;
+    return 'exact' in part ? <Rounded key={index} {...part} /> : <Name key={index} of={part} />;
+  });
+}
+
+/** The page of each kind of record, and who may see it. */
+const PAGES = {
+  coupon: ['/coupons', 'coupon:read'],
+  tax_rate: ['/tax-rates', 'tax:read'],
+  wallet: ['/wallets', 'wallet:read'],
+} as const;
+
+function Name({ of: { kind, id, shown } }: { readonly of: NamedPart }) {
+  const [list, permission] = PAGES[kind];
+  return useMay(permission) ? <Link to={`${list}/${id}`}>{shown}</Link> : <>{shown}</>;
 }
 
 const plainText = (parts: Parts): string =>
