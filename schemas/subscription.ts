@@ -175,10 +175,14 @@ export type LineItemRow = z.infer<typeof StoredLineItem> & {
   readonly end_set_at?: string | null;
   /** The start of the running period in which the line began or ended without prorations; null: in none. */
   readonly unsettled_in?: string | null;
+  /** On the next version of a line: the first line of those that follow each other; null: this one. */
+  readonly first_line_item_id?: string | null;
 };
+
 export const LINE_ITEM_COLUMNS = columnNames<LineItemRow>()(lineItemFields, {
   end_set_at: true,
   unsettled_in: true,
+  first_line_item_id: true,
 });
 
 export const SubscriptionLineItem = z

@@ -19,8 +19,8 @@ export interface InvoiceCoupon {
   /** Not null means a line-level coupon of this line item. */
   readonly subscription_line_item_id: string | null;
   /**
-   * On a line-level coupon of a line that follows another one: the first association of those that follow each other.
-   * They have one discount on an invoice (billing 7.3). Absent or null: it is the first one.
+   * On a line-level coupon that continues on the next version of its line, or was removed and added again: the first
+   * association of these. They have one discount on an invoice (billing 7.3). Absent or null: it is the first one.
    */
   readonly first_association_id?: string | null;
   /** The rows that a coupon of a one-off invoice discounts, as a line-level coupon; absent means every row. */
@@ -58,17 +58,20 @@ export interface CouponApplication {
 
 /** One coupon applied to its rows, with the figures of the computation. */
 export interface CouponUse {
+  /** The latest of the associations that have this discount. */
   readonly coupon: InvoiceCoupon;
-  /** Associations that continue it, if there are any. */
-  readonly continued?: readonly InvoiceCoupon[];
   readonly level: 'line_item' | 'invoice';
   readonly base: Decimal;
   /** Rest of the subtotal after earlier coupons. */
   readonly subtotalLeft: Decimal;
   readonly discount: Decimal;
-  /** `row` is the index among the invoice's rows, `before` the rest of the row before this coupon. */
+  /**
+   * `row` is the index among the invoice's rows, `before` the rest of the row before this coupon. `coupon`: on a
+   * line-level discount, the latest association that discounts the row.
+   */
   readonly shares: readonly {
     readonly row: number;
+    readonly coupon: InvoiceCoupon;
     readonly before: Decimal;
     readonly amount: Decimal;
   }[];
@@ -111,7 +114,8 @@ export function applyCoupons(
   const uses: CouponUse[] = [];
   let headroom = Decimal.max(sum(net), ZERO);
 
-  for (const { coupon, continued, rows: eligible } of onePerRow(lines, inOrder(coupons))) {
+  for (const { associations, rows: eligible } of onePerRow(lines, inOrder(coupons))) {
+    const coupon = associations.at(-1)!;
     const rows = eligible.filter((row) => net[row]!.gt(0));
     const weights = rows.map((row) => net[row]!);
     const base = sum(weights);
@@ -123,13 +127,11 @@ export function applyCoupons(
     const column = level === 'line_item' ? lineItemDiscounts : invoiceLevelDiscounts;
     const shares = rows.map((row, index) => ({
       row,
+      coupon: level === 'invoice' ? coupon : ofRow(lines[row]!, associations),
       before: weights[index]!,
       amount: parts[index]!,
     }));
-    uses.push({
-      ...{ coupon, level, base, subtotalLeft: headroom, discount, shares },
-      ...(continued.length === 0 ? {} : { continued }),
-    });
+    uses.push({ coupon, level, base, subtotalLeft: headroom, discount, shares });
     for (const { row, before, amount } of shares) {
       column[row] = column[row]!.plus(amount);
       net[row] = before.minus(amount);
@@ -140,14 +142,14 @@ export function applyCoupons(
   return { uses, applications, lineItemDiscounts, invoiceLevelDiscounts };
 }
 
+/** Associations of a coupon that have one discount, in their order, and the rows that any of them discounts. */
 interface EligibleRows {
-  coupon: InvoiceCoupon;
-  continued: readonly InvoiceCoupon[];
+  readonly associations: InvoiceCoupon[];
   rows: readonly number[];
 }
 
 /**
- * The rows of each coupon. Associations that follow each other from line to line have one discount (billing 7.3). A
+ * The rows of each coupon. Associations of a coupon to a line and its versions have one discount (billing 7.3). A
  * coupon that was removed and added again discounts a row that both associations cover once: they count as one
  * association, the later one (7.2).
  */
@@ -158,31 +160,35 @@ function onePerRow(
   const found: EligibleRows[] = [];
   for (const coupon of coupons) {
     const rows = lines.flatMap((line, row) => (isDiscounted(line, coupon) ? [row] : []));
-    const first = found.find((other) => isContinued(other.coupon, coupon));
-    if (first !== undefined) {
-      first.continued = [...first.continued, coupon];
-      first.rows = merged(first.rows, rows);
-      continue;
-    }
-    const earlier = found.find(
-      (other) => isAgain(other.coupon, coupon) && rows.some((row) => other.rows.includes(row)),
+    const known = found.find(
+      (other) =>
+        other.associations.some((one) => haveSameFirst(one, coupon)) ||
+        (other.associations.some((one) => isAgain(one, coupon)) &&
+          rows.some((row) => other.rows.includes(row))),
     );
-    if (earlier === undefined) found.push({ coupon, continued: [], rows });
+    if (known === undefined) found.push({ associations: [coupon], rows });
     else {
-      earlier.coupon = coupon;
-      earlier.rows = merged(earlier.rows, rows);
+      known.associations.push(coupon);
+      known.rows = merged(known.rows, rows);
     }
   }
   return found;
 }
 
+/** The latest of the associations that discounts the row. */
+const ofRow = (line: InvoiceRow, associations: readonly InvoiceCoupon[]): InvoiceCoupon =>
+  associations.findLast((coupon) => isDiscounted(line, coupon))!;
+
 const merged = (rows: readonly number[], others: readonly number[]): number[] =>
   [...new Set([...rows, ...others])].sort((left, right) => left - right);
 
-const isContinued = (first: InvoiceCoupon, later: InvoiceCoupon): boolean =>
-  later.first_association_id != null &&
-  (first.kept ?? later.kept) === undefined &&
-  later.first_association_id === (first.first_association_id ?? first.coupon_association_id);
+const haveSameFirst = (one: InvoiceCoupon, other: InvoiceCoupon): boolean =>
+  (one.kept ?? other.kept) === undefined &&
+  (one.first_association_id ?? other.first_association_id) != null &&
+  firstAssociationOf(one) === firstAssociationOf(other);
+
+const firstAssociationOf = (coupon: InvoiceCoupon): string | null =>
+  coupon.first_association_id ?? coupon.coupon_association_id;
 
 /** Whether a coupon of the same target ended before it was added again. */
 const isAgain = (earlier: InvoiceCoupon, later: InvoiceCoupon): boolean =>
@@ -237,14 +243,8 @@ function applicationRows(use: CouponUse, lines: readonly InvoiceRow[]): CouponAp
     amount: decimalText(amount),
   }));
   if (use.level === 'invoice') return [application(use, null, use.base, use.discount, shares)];
-  const couponOf = ({ subscription_line_item_id }: InvoiceRow) =>
-    use.continued?.find(
-      (coupon) => coupon.subscription_line_item_id === subscription_line_item_id,
-    ) ?? use.coupon;
-  return use.shares.map(({ row, before, amount }, index) =>
-    application({ coupon: couponOf(lines[row]!) }, lines[row]!.id, before, amount, [
-      shares[index]!,
-    ]),
+  return use.shares.map(({ row, coupon, before, amount }, index) =>
+    application({ coupon }, lines[row]!.id, before, amount, [shares[index]!]),
   );
 }
 

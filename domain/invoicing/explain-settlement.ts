@@ -38,10 +38,10 @@ export function settlementSteps(
 }
 
 const discountSteps = (row: number, { uses }: Discounts): SettlementStep[] =>
-  uses.flatMap(({ coupon, level, base, subtotalLeft, discount, shares }) =>
+  uses.flatMap(({ level, base, subtotalLeft, discount, shares }) =>
     shares
       .filter((share) => share.row === row)
-      .map(({ before, amount }) => ({
+      .map(({ coupon, before, amount }) => ({
         step: 'discount' as const,
         rule: 'billing 7.3',
         level,

@@ -26,6 +26,7 @@ import { inheritedCommitment } from './line-commitments.ts';
 import { lineItem, withMeterNames } from './line-item.ts';
 import { assertNoCheckout } from './no-checkout.ts';
 import { endLineItems } from '../records/line-item-repository.ts';
+import { versionOf } from '../records/line-versions.ts';
 import { couponUses } from '../records/subscription-invoice-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import {
@@ -103,8 +104,9 @@ export async function syncSubscription(
       end_date,
       commitment: inheritedCommitment(lines, price),
     });
-    if (before !== null) successions.push({ before, line });
-    return line;
+    if (before === null) return line;
+    successions.push({ before, line });
+    return versionOf(before, line);
   });
   refuseOverlaps(lines, sync.ends, created);
   const ends = sync.ends.map(({ line_item_id, end_date }) => ({ id: line_item_id, end_date }));

@@ -73,9 +73,14 @@ export function searchCoupons(
 
 /** An association as stored, without its coupon. */
 export interface CouponAssociationRow extends Omit<CouponAssociation, 'coupon'> {
-  /** The first association of those that follow each other from line to line (billing 7.3); null: this one. */
+  /** The first association of the coupon to the line or one of its versions (billing 7.3); null: this one. */
   readonly first_association_id?: string | null;
 }
+
+/** Id of the first association: the same for all that have one discount on an invoice. */
+export const firstAssociationOf = (
+  association: Pick<CouponAssociationRow, 'id' | 'first_association_id'>,
+): string => association.first_association_id ?? association.id;
 
 /** A stored association with its coupon. */
 export interface StoredCouponAssociation extends CouponAssociationRow {
@@ -87,7 +92,7 @@ export const continuationOf = (
   association: CouponAssociationRow,
 ): CouponAssociationRow & { readonly first_association_id: string } => ({
   ...association,
-  first_association_id: association.first_association_id ?? association.id,
+  first_association_id: firstAssociationOf(association),
 });
 
 const associations = tableOf<CouponAssociationRow>({

@@ -206,6 +206,41 @@ describe('coupons of a line item', () => {
     ]);
   });
 
+  test('one that was added again to a later version too; each row names the latest that discounts it', () => {
+    const january = (from: string, to: string, subscription_line_item_id: string) => ({
+      subscription_line_item_id,
+      period_start: `2026-01-${from}T00:00:00.000Z`,
+      period_end: `2026-01-${to}T00:00:00.000Z`,
+    });
+    const attached = (from: string, to: string, id: string, over: object) => ({
+      coupon_association_id: id,
+      start_date: `2026-01-${from}T00:00:00.000Z`,
+      end_date: `2026-01-${to}T00:00:00.000Z`,
+      ...over,
+    });
+    const first_association_id = 'a1';
+    const { applications, uses } = applyCoupons(
+      [line('a', '60', january('01', '11', 'old')), line('b', '40', january('11', '31', 'new'))],
+      [
+        attached('01', '05', 'a1', { subscription_line_item_id: 'old' }),
+        attached('07', '11', 'a2', { subscription_line_item_id: 'old', first_association_id }),
+        attached('11', '13', 'a3', { subscription_line_item_id: 'new', first_association_id }),
+        attached('15', '31', 'a4', { subscription_line_item_id: 'new', first_association_id }),
+      ].map((over) => amountOff('10', over)),
+      'usd',
+    );
+    expect(
+      applications.map(({ coupon_association_id, discounted_amount }) => [
+        coupon_association_id,
+        discounted_amount,
+      ]),
+    ).toEqual([
+      ['a2', '6'],
+      ['a4', '4'],
+    ]);
+    expect(uses.map(({ discount }) => discount.toFixed())).toEqual(['10']);
+  });
+
   test('stacked ones chain, so that they never exceed the row', () => {
     const { lineItemDiscounts } = applyCoupons(
       [line('a', '100', item)],

@@ -14,6 +14,7 @@ import type { CouponChangeParams } from '../../../../schemas/subscription-modify
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import {
   findCouponAssociationsOf,
+  firstAssociationOf,
   getCouponByCode,
   insertCouponAssociation,
   lockCoupons,
@@ -22,6 +23,7 @@ import {
 } from '../../../catalog/coupons/repository.ts';
 import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
+import { firstLineOf } from '../../records/line-versions.ts';
 import { lineItemsOf } from '../../records/subscription-repository.ts';
 
 const PATH = 'coupon_params';
@@ -53,10 +55,7 @@ async function addCoupon(
     throw invalidField(`${PATH}.coupon_association_id`, 'is for remove; add makes an association');
   const coupon = await couponOf(tx, caller, params.coupon_code);
   const lineId = params.subscription_line_item_id ?? null;
-  if (lineId !== null) {
-    const lines = await lineItemsOf(tx, scope, [subscription.id]);
-    if (!lines.some(({ id }) => id === lineId)) throw notFound('Subscription line item', lineId);
-  }
+  const versions = lineId === null ? [] : await versionsOf(tx, caller, subscription, lineId);
   const start = params.start_date ?? at;
   if (params.end_date && params.end_date <= start)
     throw invalidField(`${PATH}.end_date`, 'must be after the start');
@@ -77,15 +76,34 @@ async function addCoupon(
   if (isAttached) throw invalidField(`${PATH}.coupon_code`, 'the coupon is attached there already');
   const total_redemptions = redeem(coupon, at, subscription.currency, `${PATH}.coupon_code`);
   await updateCouponRow(tx, scope, coupon.id, { total_redemptions, ...changed(deps, caller) });
+  const earlier = attached.find(
+    (other) =>
+      other.coupon_id === coupon.id && versions.includes(other.subscription_line_item_id ?? ''),
+  );
   await insertCouponAssociation(tx, {
     ...newRecord(deps, caller, 'coupon_assoc'),
     coupon_id: coupon.id,
     subscription_id: subscription.id,
     subscription_line_item_id: lineId,
     subscription_phase_id: null,
+    first_association_id: earlier === undefined ? null : firstAssociationOf(earlier),
     ...window,
     metadata: {},
   });
+}
+
+/** Ids of the line and of all its other versions. */
+async function versionsOf(
+  tx: Transaction,
+  { scope }: Caller,
+  { id }: SubscriptionRow,
+  lineId: string,
+): Promise<string[]> {
+  const lines = await lineItemsOf(tx, scope, [id]);
+  const line = lines.find((other) => other.id === lineId);
+  if (line === undefined) throw notFound('Subscription line item', lineId);
+  const first = firstLineOf(line);
+  return lines.filter((other) => firstLineOf(other) === first).map((other) => other.id);
 }
 
 /** Locks the coupon. An unknown code is 400 on the field and not 404, as recorded. */

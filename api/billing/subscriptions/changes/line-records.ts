@@ -6,6 +6,7 @@ import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
 import { endLineItems, getLineItem } from '../../records/line-item-repository.ts';
+import { versionOf } from '../../records/line-versions.ts';
 import { insertLineItems, lineItemsOf } from '../../records/subscription-repository.ts';
 import { moveLineCoupons, type Replacement } from './move-line-coupons.ts';
 
@@ -36,7 +37,7 @@ async function withPrices(
   });
 }
 
-/** Ends each `before` where its `after` begins, and writes `after` with the coupons of the line. */
+/** Ends each `before` where its `after` begins, and writes `after` as its next version with the coupons of the line. */
 export async function replaceLines(
   tx: Transaction,
   deps: BillingDeps,
@@ -50,7 +51,7 @@ export async function replaceLines(
   await endLineItems(tx, caller.scope, ends, changed(deps, caller));
   await insertLineItems(
     tx,
-    replacements.map(({ after }) => rowOf(after)),
+    replacements.map(({ before, after }) => versionOf(before, rowOf(after))),
   );
   await moveLineCoupons(tx, deps, caller, replacements);
 }
