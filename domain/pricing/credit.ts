@@ -86,21 +86,29 @@ export function explainCredit(
   };
 }
 
+/** The currency of an invoice, and how many units of it a unit of the credited amounts is worth; greater than 0. */
+export interface TaxCurrency {
+  readonly currency: Currency;
+  readonly factor: Decimal;
+}
+
 /**
  * Exclusive tax returned with a credit (billing 5.3): the proportional share of the tax charged on
  * the window, at most the rest of it. A credit of the whole remaining amount returns all remaining tax, so no
- * cent is left over.
+ * cent is left over. All amounts are in one currency; a unit of it is worth `factor` units of `currency`, in which the
+ * tax is rounded.
  */
 export function creditedTax(
   credit: Decimal,
   window: Pick<BilledWindow, 'billed' | 'credited'>,
   tax: { readonly charged: Decimal; readonly credited: Decimal },
-  currency: Currency,
+  { currency, factor }: TaxCurrency,
 ): Decimal {
   assert(credit.gte(0) && credit.lte(window.billed), 'a credit beyond what was billed');
   const left = Decimal.max(tax.charged.minus(tax.credited), ZERO);
   if (credit.isZero()) return ZERO;
   if (window.credited.plus(credit).gte(window.billed)) return left;
-  const share = roundToCurrency(tax.charged.times(credit).div(window.billed), currency);
-  return Decimal.min(share, left);
+  const share = tax.charged.times(credit).div(window.billed);
+  const rounded = roundToCurrency(share.times(factor), currency).div(factor);
+  return Decimal.min(rounded, left);
 }

@@ -1,4 +1,9 @@
-import { billedWindow, creditedTax, type BilledWindow } from '../../../domain/pricing/credit.ts';
+import {
+  billedWindow,
+  creditedTax,
+  type BilledWindow,
+  type TaxCurrency,
+} from '../../../domain/pricing/credit.ts';
 import { Decimal, decimal, sum, ZERO } from '../../../domain/money.ts';
 import {
   creditedServices,
@@ -64,23 +69,23 @@ export interface ChangedRow {
   readonly billed: BilledWindow | null;
   /** The customer who was billed most of the credited service; null for a charge, and if it is on no invoice. */
   readonly billed_to: string | null;
-  /** Exclusive tax that is refunded with a credit; zero for a charge. */
+  /** Exclusive tax that is refunded with a credit, in the currency of the line; zero for a charge. */
   readonly returnedTax: Decimal;
 }
 
 /**
  * The rows that an operation charges and credits now (billing 5.2, 5.3). For fixed fees in advance: a credit
  * for the unserved part of the cells that the old line paid, and a charge for the part that the new line
- * serves. A due one-time fee of an added line is charged in full (billing 3.1). `pauses` are those of the subscription:
- * the running period may be longer by them (12.4). A resumption leaves lines alone that changed without prorations.
+ * serves. A due one-time fee of an added line is charged in full (billing 3.1). A resumption leaves lines alone that
+ * changed without prorations.
  */
 export function rowsOfChange(
   operation: ChangeOperation,
   settled: readonly SettledRow[],
-  pauses: readonly PausedTime[],
+  { pauses, taxCurrencyOf }: ChangeTerms,
   at: string,
 ): ChangedRow[] {
-  const paused = { ...operation, pauses, notedBeyond: notedBeyond(settled) };
+  const paused = { ...operation, pauses, taxCurrencyOf, notedBeyond: notedBeyond(settled) };
   const byLine = groupBy(settled, ({ subscription_line_item_id }) => subscription_line_item_id);
   const rowsOf = ({ id }: BilledLine) => byLine.get(id) ?? [];
   const swaps = [...operation.swaps.entries()].filter(([, { before }]) => {
@@ -94,8 +99,14 @@ export function rowsOfChange(
   ]);
 }
 
-interface PausedOperation extends ChangeOperation {
+export interface ChangeTerms {
+  /** Those of the subscription: the running period may be longer by them (billing 12.4). */
   readonly pauses: readonly PausedTime[];
+  /** The currency in which the tax on a line is rounded: that of its invoices. */
+  readonly taxCurrencyOf: (line: BilledLine) => TaxCurrency;
+}
+
+interface PausedOperation extends ChangeOperation, ChangeTerms {
   readonly notedBeyond: NotedBeyond;
 }
 
@@ -159,7 +170,7 @@ function credits(
           rated.amount.neg(),
           billed,
           { charged: tax.charged, credited: tax.credited.plus(taxBeyond) },
-          line.currency,
+          operation.taxCurrencyOf(line),
         ),
       }));
   });

@@ -10,7 +10,11 @@ import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.
 import type { Customer } from '../../../schemas/customer.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { readBillingSources, type BillingSources } from '../computing/billing-sources.ts';
+import {
+  readBillingSources,
+  type BilledLine,
+  type BillingSources,
+} from '../computing/billing-sources.ts';
 import {
   applicationRecords,
   attachedCoupons,
@@ -20,7 +24,6 @@ import { invoiceLine, newInvoice } from '../computing/invoice-record.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import { dueOn, NO_CREDITS, settle } from '../computing/settle.ts';
 import {
-  converted,
   couponsIn,
   invoiceCustomCurrency,
   settlementOf,
@@ -79,9 +82,16 @@ export async function settleChange(
     operation.swaps.flatMap(({ before }) => before?.id ?? []),
     from,
   );
-  const rated = rowsOfChange(operation, settled, sources.pauses.get(subscription.id) ?? [], at);
-  const target = targetOfChange(operation);
   const settlement = await settlementOf(db, scope, subscription.currency);
+  const terms = {
+    pauses: sources.pauses.get(subscription.id) ?? [],
+    taxCurrencyOf: (line: BilledLine) => ({
+      currency: settlement?.currency ?? line.currency,
+      factor: factorOf(settlement, line),
+    }),
+  };
+  const rated = rowsOfChange(operation, settled, terms, at);
+  const target = targetOfChange(operation);
   const context = { deps, sources, target, settlement, at, user_id };
   const withAllCoupons = settledRows(operation, rated, { ...context, recurringOnly: false });
   const coupons = attachedCoupons(sources, subscription.id);
@@ -273,6 +283,10 @@ function invoiceOf(context: Context, lines: readonly InvoiceLineRecord[]) {
   };
 }
 
+/** Units of the invoice's currency for one unit of the line's. */
+const factorOf = (settlement: Settlement | null, line: BilledLine): Decimal =>
+  decimal(line.currency === settlement?.custom.code ? settlement.factor : '1');
+
 /**
  * The net of the rows below zero, with the exclusive tax of the credits less that of the charges. The shares of the tax
  * are rounded together, as their tax was.
@@ -285,11 +299,7 @@ function creditOf(
 ): Decimal {
   const net = sum(nets);
   const returned = sum(
-    rated.map(({ line, returnedTax }) =>
-      settlement !== null && line.currency === settlement.custom.code
-        ? converted(settlement, returnedTax)
-        : returnedTax,
-    ),
+    rated.map(({ line, returnedTax }) => returnedTax.times(factorOf(settlement, line))),
   );
   const tax = returned.minus(decimal(charges.tax_summary.exclusive_tax));
   const currency = settlement?.currency ?? target.subscription.currency;

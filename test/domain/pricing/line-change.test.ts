@@ -290,12 +290,13 @@ describe('exclusive tax goes back with a credit, in the same proportion (5.3)', 
     charged: string,
     credited = '0',
     currency = 'usd',
+    factor = '1',
   ) =>
     creditedTax(
       new Decimal(credit),
       window,
       { charged: new Decimal(charged), credited: new Decimal(credited) },
-      currency,
+      { currency, factor: new Decimal(factor) },
     ).toFixed();
 
   test.each`
@@ -320,6 +321,8 @@ describe('exclusive tax goes back with a credit, in the same proportion (5.3)', 
 
   test('rounds to the currency', () => {
     expect(back('333', billed('1000'), '100', '0', 'jpy')).toBe('33');
+    expect(back('0.33', billed('1'), '0.1', '0', 'usd', '100')).toBe('0.033');
+    expect(back('0.33', billed('1'), '0.1', '0', 'jpy', '100')).toBe('0.03');
   });
 
   test('a credit beyond what was billed is a bug', () => {
