@@ -1,3 +1,4 @@
+import { byText } from '../text-order.ts';
 import { anchorAfterTrial } from '../time/billing-anchor.ts';
 import { billingPeriods, periodContaining, type BillingSchedule } from '../time/billing-periods.ts';
 import type { ProrationBehavior } from '../pricing/proration.ts';
@@ -74,14 +75,8 @@ function scheduleOfPart(
   passed: number,
   at: Instant,
 ): BillingSchedule {
-  const restarts = restartsOf(subscription);
-  const before = restarts[passed - 1];
-  const next = restarts[passed];
-  const moved = subscription.earlier_anchors.find(
-    ({ until }) =>
-      until > at && until > (before?.until ?? '') && (next === undefined || until < next.until),
-  );
-  const { billing_anchor } = moved ?? next ?? subscription;
+  const before = restartsOf(subscription)[passed - 1];
+  const { billing_anchor } = movesOf(subscription).find(({ until }) => until > at) ?? subscription;
   return before === undefined
     ? afterTrial({ ...subscription, billing_anchor })
     : { ...subscription, billing_anchor, start_date: before.until };
@@ -117,9 +112,7 @@ export function closedPeriods(subscription: ScheduledSubscription, after: Instan
 export function longerPeriodAt(subscription: ScheduledSubscription, at: Instant): Period | null {
   const { billing_anchor, end_date, earlier_anchors } = subscription;
   if (earlier_anchors.length === 0) return null;
-  const moves = [...restartsOf(subscription), ...earlier_anchors].sort((left, right) =>
-    left.until < right.until ? -1 : 1,
-  );
+  const moves = movesOf(subscription);
   const anchors = [...moves.slice(1), { billing_anchor }];
   const periods = moves.map(({ until }, index) => ({
     start: until,
@@ -175,8 +168,7 @@ function schedulesWithin(
   subscription: ScheduledSubscription,
   time: Period,
 ): { readonly schedule: BillingSchedule; readonly part: Period }[] {
-  const { earlier_anchors } = subscription;
-  const ends = [...restartsOf(subscription), ...earlier_anchors].map(({ until }) => until).sort();
+  const ends = movesOf(subscription).map(({ until }) => until);
   return [...ends, null].flatMap((end, index) => {
     const part = intersection(time, ends[index - 1] ?? time.start, end);
     return part === null ? [] : [{ schedule: paidSchedule(subscription, part.start), part }];
@@ -189,6 +181,26 @@ export const isRestart = (subscription: ScheduledSubscription, at: Instant): boo
 
 const restartsOf = ({ earlier_plans }: ScheduledSubscription): readonly EarlierPlan[] =>
   earlier_plans.filter(({ restarts }) => restarts);
+
+/** A pause or a plan change that moved the anchor. */
+export interface AnchorMove extends EarlierAnchor {
+  /** True if a plan change restarted the periods. */
+  readonly isRestart: boolean;
+}
+
+/**
+ * What moved the anchor, in the order in which it did. A restart and a pause of one instant: the pause is in the period
+ * that the restart began, because periods never restart where they begin already (`assertRestartable`).
+ */
+export function movesOf(subscription: ScheduledSubscription): AnchorMove[] {
+  return [
+    ...restartsOf(subscription).map((move) => ({ ...move, isRestart: true })),
+    ...subscription.earlier_anchors.map((move) => ({ ...move, isRestart: false })),
+  ].sort(
+    (left, right) =>
+      byText(left.until, right.until) || Number(right.isRestart) - Number(left.isRestart),
+  );
+}
 
 /**
  * The anchors that a subscription had before pauses moved them. `until` is the start of the first period on the

@@ -2,7 +2,7 @@ import { billingGrid, monthsOf, type BillingGrid } from '../time/billing-grid.ts
 import { epochMs, isoText, type Instant } from '../time/instant.ts';
 import { pausedMs, type PausedTime } from '../time/paused-cells.ts';
 import type { Period } from '../time/instant.ts';
-import { longTermSchedule, type ScheduledSubscription } from './schedule.ts';
+import { longTermSchedule, movesOf, type ScheduledSubscription } from './schedule.ts';
 
 /**
  * The time of a subscription as it would be without its pauses. Terms of commitments are counted in it, so that a term
@@ -195,11 +195,7 @@ function anchorMoves(
   all: readonly PausedTime[],
 ): (Move | Delay)[] {
   const pauses = all.flatMap(({ start, end }) => (end === null ? [] : [{ start, end }]));
-  const restarts = subscription.earlier_plans.filter((plan) => plan.restarts);
-  const moves = [
-    ...restarts.map((move) => ({ ...move, isRestart: true })),
-    ...subscription.earlier_anchors.map((move) => ({ ...move, isRestart: false })),
-  ].sort((left, right) => (left.until < right.until ? -1 : 1));
+  const moves = movesOf(subscription);
   return moves.map(({ billing_anchor, until, isRestart }, index): Move | Delay => {
     const anchor = moves[index + 1]?.billing_anchor ?? subscription.billing_anchor;
     const from = epochMs(until);
