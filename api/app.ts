@@ -27,6 +27,7 @@ import { headsToRead } from '../domain/metering/log-heads.ts';
 import { isUsageUnderRepair } from '../postgres/tables/stream-replays.ts';
 import { readEnds } from '../postgres/tables/stream-epoch-ends.ts';
 import { readLogHeads } from './read-log-heads.ts';
+import { readersUntil } from './readers-until.ts';
 import { readServiceFacts } from '../postgres/tables/service-facts.ts';
 import { readStreamLag, type PartitionLag } from '../postgres/tables/stream-lag.ts';
 import { findEmbedOrigins } from './billing/portal/embedding.ts';
@@ -185,6 +186,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     sessions,
     portalSessions,
     timeOf: timeOfRequest,
+    depsUntil: readersUntil,
   };
   registerRoutes(app, API_ROUTES, { ...registered, prefix: API_PREFIX });
   await serveBrowserSessions(app, registered);

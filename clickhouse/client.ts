@@ -19,6 +19,8 @@ export interface ReadOptions {
    * second.
    */
   readonly timeoutMs?: number;
+  /** Aborted when nobody waits for the result any more: the call throws, as during an outage. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ClickHouse {
@@ -102,14 +104,16 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   });
   const { patience = 1 } = options;
   const call = (query: ClickHouseQuery, given: ReadOptions = {}, timeoutMs = READ_TIMEOUT_MS) => {
+    given.signal?.throwIfAborted(); // the driver ignores a signal that is aborted already
     const limits = given.limits ?? SERVICE;
     const waitMs =
       given.timeoutMs ?? (given.limits === undefined ? timeoutMs : limits.seconds * 1000 + 1_000);
+    const timeout = AbortSignal.timeout(waitMs * patience);
     return {
       query: query.sql,
       query_params: query.params,
       clickhouse_settings: limitSettings({ ...limits, seconds: limits.seconds * patience }),
-      abort_signal: AbortSignal.timeout(waitMs * patience),
+      abort_signal: given.signal === undefined ? timeout : AbortSignal.any([timeout, given.signal]),
     };
   };
   type Call = ReturnType<typeof call>;

@@ -44,6 +44,7 @@ import { answerFromEvents } from './answer-from-events.ts';
 import type { MeterUsageRow, RawEventRow } from '../rows.ts';
 import { ANALYTICS, LOOK_UP, type QueryLimits } from '../query-limits.ts';
 import { TenantTurns } from './tenant-turns.ts';
+import { readsUntil } from './reads-until.ts';
 import { refusedOrUnavailable, refuseManyValues } from './usage-errors.ts';
 
 export type { EventCountQuestion } from '../queries/event-counts.ts';
@@ -125,6 +126,11 @@ export interface EventReader {
   ): Promise<UsageAnswer>;
   /** Runs another dashboard query in one of the tenant's turns. */
   inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * The same reader, sharing its turns, for a caller that may go away: once `signal` is aborted, its statements and its
+   * waiting queries reject.
+   */
+  until(signal: AbortSignal): EventReader;
 }
 
 export interface EventReaderOptions {
@@ -137,10 +143,18 @@ export function createEventReader(
   clickhouse: ClickHouse,
   { analytics = ANALYTICS, turnsPerTenant }: EventReaderOptions = {},
 ): EventReader {
-  const turns = new TenantTurns(turnsPerTenant);
+  return readerOf(clickhouse, analytics, new TenantTurns(turnsPerTenant));
+}
+
+function readerOf(
+  clickhouse: ClickHouse,
+  analytics: QueryLimits,
+  turns: TenantTurns,
+  signal?: AbortSignal,
+): EventReader {
   const options: ReadOptions = { limits: analytics };
   const guarded = <T>(tenantId: string, work: () => Promise<T>): Promise<T> =>
-    turns.run(tenantId, work).catch((error: unknown) => {
+    turns.run(tenantId, work, signal).catch((error: unknown) => {
       throw refusedOrUnavailable(error);
     });
   return {
@@ -177,7 +191,8 @@ export function createEventReader(
       guarded(query.tenant_id, () =>
         answerFromEvents(clickhouse, query, { ...version.spec, live_until }, analytics),
       ),
-    inTurn: (tenantId, work) => turns.run(tenantId, work),
+    inTurn: guarded,
+    until: (gone) => readerOf(readsUntil(gone, clickhouse), analytics, turns, gone),
     aggregate: (question) =>
       guarded(question.tenant_id, () => aggregateRawEvents(clickhouse, question, analytics)),
   };

@@ -10,14 +10,18 @@ const WAITING_MAX = 20;
 export class TenantTurns {
   readonly #perTenant: number;
   readonly #running = new Map<string, number>();
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #waiting = new Map<string, Set<() => void>>();
 
   constructor(perTenant = TURNS_PER_TENANT) {
     this.#perTenant = perTenant;
   }
 
-  async run<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
-    await this.#enter(tenantId);
+  /**
+   * `signal` is aborted when nobody waits for the result any more: a query that has no turn yet then rejects with its
+   * reason.
+   */
+  async run<T>(tenantId: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#enter(tenantId, signal);
     try {
       return await work();
     } finally {
@@ -25,22 +29,39 @@ export class TenantTurns {
     }
   }
 
-  #enter(tenantId: string): Promise<void> | void {
+  #enter(tenantId: string, signal?: AbortSignal): Promise<void> | void {
+    signal?.throwIfAborted();
     const running = this.#running.get(tenantId) ?? 0;
     if (running < this.#perTenant) return void this.#running.set(tenantId, running + 1);
-    const waiting = this.#waiting.get(tenantId) ?? [];
-    if (waiting.length >= WAITING_MAX)
+    const waiting = this.#waiting.get(tenantId) ?? new Set();
+    if (waiting.size >= WAITING_MAX)
       throw new BillingError(
         'rate_limited',
         'too_many_usage_queries',
         'Too many usage queries of this tenant are waiting. Retry shortly.',
       );
-    return new Promise((resolve) => this.#waiting.set(tenantId, [...waiting, resolve]));
+    this.#waiting.set(tenantId, waiting);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        waiting.delete(enter);
+        reject(signal!.reason as Error);
+      };
+      const enter = (): void => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      waiting.add(enter);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
   }
 
   #leave(tenantId: string): void {
-    const next = this.#waiting.get(tenantId)?.shift();
-    if (next !== undefined) return next(); // the next query takes over the turn
+    const waiting = this.#waiting.get(tenantId);
+    const [next] = waiting ?? [];
+    if (next !== undefined) {
+      waiting!.delete(next);
+      return next(); // the next query takes over the turn
+    }
     const running = this.#running.get(tenantId)! - 1;
     if (running > 0) return void this.#running.set(tenantId, running);
     this.#running.delete(tenantId);

@@ -6,6 +6,7 @@ import type { ClickHouse } from '../client.ts';
 import { ANALYTICS, LOOK_UP, READING, type QueryLimits } from '../query-limits.ts';
 import { refusedOrUnavailable, UsageMoved, usageUnavailable } from './usage-errors.ts';
 import { planQuery, type CellCache, type PlannedQuery } from '../queries/plan-query.ts';
+import { readsUntil } from './reads-until.ts';
 import { readTimes, TIMES, type TimesBounds } from './read-times.ts';
 import { OpenDays } from './open-days.ts';
 import { readUsage } from './read-usage.ts';
@@ -51,7 +52,9 @@ const WIDE_BYTES_MAX = 10_000_000;
 export function createUsageReader(options: UsageReaderOptions): UsageReader {
   const dimensionsOf = cachedDimensions(options);
   const openDays = new OpenDays();
-  const read: UsageReader['read'] = async (queries, bound = 'watermark') => {
+  const read: UsageReader['read'] = async (queries, bound = 'watermark', signal) => {
+    const clickhouse =
+      signal === undefined ? options.clickhouse : readsUntil(signal, options.clickhouse);
     const versions = [...new Set(queries.map((query) => query.meter_version_id))];
     const dimensions = await dimensionsOf(versions);
     const cache: CellCache = new Map();
@@ -62,7 +65,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
     }
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await readOnce(options, openDays, plans, versions, bound);
+        return await readOnce({ ...options, clickhouse }, openDays, plans, versions, bound);
       } catch (error) {
         // A day was sealed again between two statements; its new content is equally valid.
         if (error instanceof UsageMoved && attempt < ATTEMPTS) continue;
@@ -71,8 +74,8 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
     }
   };
   return {
-    read: (queries, bound) =>
-      read(queries, bound).catch((error: unknown) => {
+    read: (queries, bound, signal) =>
+      read(queries, bound, signal).catch((error: unknown) => {
         throw refusedOrUnavailable(error, queries.some(isWide));
       }),
   };

@@ -128,5 +128,7 @@ export interface UsageReader {
      * stored rows.
      */
     bound?: { readonly at: WatermarkVector } | 'watermark' | 'fresh',
+    /** Aborted when nobody waits for the answers any more: the read rejects. */
+    signal?: AbortSignal,
   ): Promise<UsageAnswers>;
 }

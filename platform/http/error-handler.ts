@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import { BillingError, type ErrorDetail, type RefusalKind } from '../../domain/errors.ts';
 import { isPostgresOutage, isPostgresRace } from '../../postgres/outage.ts';
 import { errorCode } from '../network-outage.ts';
+import { isCallerGone } from './caller-gone.ts';
 import { discardBody } from './discard-body.ts';
 import { errorBody } from './error-body.ts';
 import { keepErrorCode } from './error-code.ts';
@@ -80,7 +81,8 @@ const RACE: Answer = {
 export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
     const answer = isPostgresRace(error) ? RACE : answerOf(error);
-    if (answer.status >= 500) request.log.error({ err: error }, 'request failed');
+    const isStopped = answer.status === 503 && isCallerGone(reply);
+    if (answer.status >= 500 && !isStopped) request.log.error({ err: error }, 'request failed');
     if (error instanceof BillingError && error.retryAfterSeconds !== null)
       void reply.header('retry-after', error.retryAfterSeconds);
     if (answer.status === 429 || answer.status === 503) {

@@ -4,7 +4,7 @@ import { isRefused } from '../../schemas/not-offered.ts';
 import { isEmptyWhenUnset } from '../../schemas/primitives.ts';
 import { DETAILS_MAX } from '../../domain/errors.ts';
 import { readerOf } from './conditional.ts';
-import type { Route } from './route.ts';
+import { onlyReads, type Route } from './route.ts';
 
 type Json = { [key: string]: unknown };
 
@@ -174,7 +174,7 @@ function errorAnswers(route: Route<never>, routes: readonly Route<never>[]): Jso
     401: !isOpen && 'Unauthenticated',
     403: !isOpen && route.permission !== 'authenticated' && 'Forbidden',
     404: route.path.includes('{') && 'NotFound',
-    409: route.method !== 'GET' && !route.permission.endsWith(':read') && 'Conflict',
+    409: !onlyReads(route) && 'Conflict',
     412: readerOf(route, routes) >= 0 && 'PreconditionFailed',
     429: 'TooManyRequests',
     default: 'Failure',
@@ -187,8 +187,8 @@ function errorAnswers(route: Route<never>, routes: readonly Route<never>[]): Jso
 }
 
 /** Whether the call accepts an Idempotency-Key: it changes something, and a repeat runs it once. */
-const mayRepeat = ({ method, permission }: Route<never>): boolean =>
-  method !== 'GET' && permission !== 'public' && !permission.endsWith(':read');
+const mayRepeat = (route: Route<never>): boolean =>
+  !onlyReads(route) && route.permission !== 'public';
 
 const IDEMPOTENCY_KEY: Json = {
   name: 'Idempotency-Key',

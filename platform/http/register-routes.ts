@@ -5,6 +5,7 @@ import { scopedPool } from '../../postgres/scoped-pool.ts';
 import type { Identity } from '../identity/identity.ts';
 import { requestSession } from '../identity/request-session.ts';
 import { admit, isRefusedCredential, type AdmitOptions } from './admit.ts';
+import { callerGoneSignal } from './caller-gone.ts';
 import { assertMatches, conditionOf, readerOf, type Condition } from './conditional.ts';
 import { emptyTextsOf } from './empty-texts.ts';
 import { JSON_TYPE, readFiles } from './file-bodies.ts';
@@ -15,7 +16,7 @@ import { parseRequest, type IsWord } from './parse-request.ts';
 import { countRefusedCredential, takeRequest, type CallerLimit } from './rate-limit.ts';
 import { identityOf, keepIdentity } from './request-identity.ts';
 import type { RequestLog } from './request-log.ts';
-import { assertRoutes, urlOf, type Call, type Route, type RouteDeps } from './route.ts';
+import { assertRoutes, onlyReads, urlOf, type Call, type Route, type RouteDeps } from './route.ts';
 import { runRequest } from './run-request.ts';
 import { sendAnswer } from './send-answer.ts';
 import { redirectWithoutSlash } from './trailing-slash.ts';
@@ -37,6 +38,11 @@ export interface RegisterOptions<Deps extends RouteDeps> extends AdmitOptions {
    * dependencies and the time that the database notes.
    */
   readonly timeOf?: TimeOf<Deps>;
+  /**
+   * Dependencies of a request that only reads. `signal` is aborted when its caller has closed the connection: work for
+   * the answer may stop then.
+   */
+  readonly depsUntil?: (deps: Deps, signal: AbortSignal) => Deps;
   /** Receives each answer before it is sent. Tests check it against the declared schema. */
   readonly onBody?: (route: Route<Deps>, body: unknown) => void;
 }
@@ -142,11 +148,15 @@ async function answer<Deps extends RouteDeps>(
   const base = session.scope === null ? pool : (options.apiPool ?? pool);
   const own = scopedPool(base, session);
   const time = (await options.timeOf?.(route, { pool: own, identity, ...parsed })) ?? null;
+  const shared =
+    onlyReads(route) && options.depsUntil !== undefined
+      ? options.depsUntil(options.deps, callerGoneSignal(reply))
+      : options.deps;
   const deps =
     time === null
-      ? { ...options.deps, pool: own }
+      ? { ...shared, pool: own }
       : {
-          ...options.deps,
+          ...shared,
           pool: scopedPool(base, { ...session, time }),
           clock: { now: () => Date.parse(time) },
         };

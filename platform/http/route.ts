@@ -151,3 +151,7 @@ export function assertRoutes(routes: readonly Route<never>[]): void {
 /** The path as Fastify writes it: `/v1/plans/:id`. */
 export const urlOf = (prefix: string, { path }: Pick<Route, 'path'>): string =>
   prefix + path.replace(/\{([a-z_]+)\}/g, ':$1');
+
+/** Whether requests of the route change nothing. */
+export const onlyReads = (route: Pick<Route, 'method' | 'permission'>): boolean =>
+  route.method === 'GET' || route.permission.endsWith(':read');

@@ -12,7 +12,7 @@ import {
 import type { Identity } from '../identity/identity.ts';
 import { doOnce } from './command-once.ts';
 import { CONDITION_ISOLATION, preconditionFailed } from './conditional.ts';
-import type { Route, RouteDeps } from './route.ts';
+import { onlyReads, type Route, type RouteDeps } from './route.ts';
 
 export interface RequestWork<Deps> {
   readonly identity: Identity;
@@ -43,8 +43,7 @@ export async function runRequest<Deps extends RouteDeps>(
 /** The idempotency key of a request that changes something; null for reads. */
 function idempotencyKeyOf<Deps>(route: Route<Deps>, request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key'];
-  if (key === undefined || route.method === 'GET' || route.permission.endsWith(':read'))
-    return null;
+  if (key === undefined || onlyReads(route)) return null;
   // A public call has no scope in which to look up a key.
   if (route.permission === 'public') return null;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;

@@ -89,6 +89,30 @@ describe('every statement has limits', () => {
   );
 });
 
+describe('a read that nobody waits for', () => {
+  test('throws at once and closes its connection', async () => {
+    const closed: Promise<unknown>[] = [];
+    const server = createServer((request) => closed.push(once(request.socket, 'close')));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const url = `http://user:password@127.0.0.1:${port}/default`;
+    const clickhouse = connectClickHouse({ url, applicationName: 'test' });
+    const gone = new AbortController();
+    const query = { sql: 'select 1', params: {} };
+    const read = clickhouse.rows(query, { signal: gone.signal });
+    await once(server, 'request');
+    gone.abort();
+    const error = await read.catch((thrown: unknown) => thrown);
+    expect(refusedOrUnavailable(error)).toMatchObject({ code: 'usage_unavailable' });
+    await Promise.all(closed);
+    await expect(clickhouse.rows(query, { signal: gone.signal })).rejects.toThrow();
+    expect(closed).toHaveLength(1);
+    await clickhouse.close();
+    server.close();
+  });
+});
+
 describe('a query that reaches a limit', () => {
   let test_: TestClickHouse;
   beforeAll(async () => {
@@ -176,5 +200,24 @@ describe('turns of a tenant', () => {
     }
     await Promise.all([...hostile, other]);
     expect(running).toBe(0);
+  });
+
+  test('a query whose caller has gone gives up its place, and the next one gets the turn', async () => {
+    const turns = new TenantTurns(1);
+    let end = (): void => {};
+    const first = turns.run('tenant', () => new Promise<void>((resolve) => (end = resolve)));
+    const gone = new AbortController();
+    const ran: string[] = [];
+    const second = turns.run('tenant', async () => ran.push('second'), gone.signal);
+    const third = turns.run('tenant', async () => ran.push('third'), new AbortController().signal);
+    const reason = new Error('gone');
+    gone.abort(reason);
+    await expect(second).rejects.toBe(reason);
+    end();
+    await Promise.all([first, third]);
+    expect(ran).toEqual(['third']);
+    await expect(turns.run('tenant', async () => {}, gone.signal)).rejects.toBe(reason);
+    await turns.run('tenant', async () => ran.push('last'));
+    expect(ran).toEqual(['third', 'last']);
   });
 });

@@ -311,4 +311,5 @@ export const noEvents: EventReader = {
   meteredVersions: async () => [],
   meteredCustomers: async () => [],
   inTurn: (_tenantId, work) => work(),
+  until: () => noEvents,
 };
