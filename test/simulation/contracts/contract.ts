@@ -249,8 +249,8 @@ export interface Contract extends Cadence {
     /** It is a coupon of one of the phases. */
     readonly phase?: 'first' | 'second';
   } | null;
-  /** Percent off one of the lines, before what is off everything. */
-  readonly lineOff: { readonly line: string; readonly percent: number } | null;
+  /** Off one of the lines, before what is off everything. */
+  readonly lineOff: LineOff | null;
   readonly taxes: readonly Tax[];
   /** Money of a prepaid wallet in the currency of the invoices. */
   readonly credits: number;
@@ -276,6 +276,16 @@ export interface Contract extends Cadence {
   readonly grantsOfPlan: boolean;
   /** How many periods are lived. */
   readonly periods: number;
+}
+
+/** A coupon of a line. */
+export interface LineOff {
+  readonly line: string;
+  readonly percent: number;
+  /** Replaces the percentage: an amount of each invoice, in the currency of the contract. */
+  readonly amount?: string;
+  /** It is removed at the start and added again at the end. */
+  readonly away?: Time;
 }
 
 export interface Use {

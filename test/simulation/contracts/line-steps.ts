@@ -19,6 +19,38 @@ export function lineSteps(world: BillingWorld, contract: Contract, signed: Signe
   });
 }
 
+/** The coupon of a line is removed from the line and added again, each from now on. */
+export function lineCouponSteps(
+  world: BillingWorld,
+  { lineOff }: Contract,
+  { subscription }: Signed,
+): Step[] {
+  if (lineOff?.away === undefined) return [];
+  const { line, away } = lineOff;
+  const change = (coupon_params: object) =>
+    ok(world, `/subscriptions/${subscription.id}/modify/execute`, {
+      ...{ type: 'coupon', coupon_params },
+    });
+  let coupon_code: string;
+  const remove = async () => {
+    const { id } = await lineOf(world, subscription, line);
+    const { body } = await world.api.get(`/v1/subscriptions/${subscription.id}`);
+    const own = (body.coupon_associations as any[]).find(
+      ({ subscription_line_item_id: of, end_date }) => of === id && isRunning(world, end_date),
+    );
+    coupon_code = own.coupon.coupon_code;
+    await change({ action: 'remove', coupon_association_id: own.id });
+  };
+  const add = async () => {
+    const { id } = await lineOf(world, subscription, line);
+    await change({ action: 'add', coupon_code, subscription_line_item_id: id });
+  };
+  return [
+    { at: away.start, run: remove },
+    { at: away.end, run: add },
+  ];
+}
+
 /** The price of the plan for a line gets its next version. */
 async function changePrice(
   { api }: BillingWorld,

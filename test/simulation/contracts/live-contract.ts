@@ -21,7 +21,7 @@ import { balanceOf, billed, invoicesOf } from './found-invoices.ts';
 import { beside, factsOf, shown, type Facts } from './invoice-facts.ts';
 import { changeAtLast } from './last-changes.ts';
 import { iso } from './naive-calendar.ts';
-import { lineSteps } from './line-steps.ts';
+import { lineCouponSteps, lineSteps } from './line-steps.ts';
 import { Account } from './naive-contract.ts';
 import { randomContract, randomUses } from './random-contract.ts';
 import { compareAnalytics } from './shown-usage.ts';
@@ -109,6 +109,7 @@ export function stepsOf(
     ...grantSteps(world, contract, bills),
     ...moveSteps(world, contract, signed, note),
     ...lineSteps(world, contract, signed),
+    ...lineCouponSteps(world, contract, signed),
     ...limitSteps(world, contract, signed),
     ...bills.flatMap((bill) => billSteps(world, contract, subscription, bill, note)),
   ];

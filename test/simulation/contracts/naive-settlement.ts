@@ -6,6 +6,7 @@ import {
   type Block,
   type Contract,
   type Draft,
+  type LineOff,
   type Reason,
   type Row,
 } from './contract.ts';
@@ -156,12 +157,12 @@ function bill(contract: Contract, draft: Draft, time: Time): Bill {
     ...draft.rows[index]!,
     amount: amount.toFixed(),
   }));
-  const ofLine = parts.map(({ row, isCharge }) => isCharge && row.name === lineOff?.line);
-  const left = less(contract, values, ofLine, lineOff?.percent ?? 0);
+  const ofLine = parts.map(({ row, isCharge }) => isCharge && isOffLine(lineOff, row));
+  const left = less(contract, values, ofLine, lineOff ?? { percent: 0 });
   const eligible = parts.map(
     ({ row, isCharge }) => row.start < time.end && row.end > time.start && isCharge,
   );
-  const nets = sums(less(contract, left, eligible, off?.percent ?? 0));
+  const nets = sums(less(contract, left, eligible, off ?? { percent: 0 }));
   const discounted = rows.map((row, index) => {
     const [amount, net] = [new Decimal(draft.rows[index]!.amount), nets[index]!];
     const gone = new Decimal(row.amount).minus(net);
@@ -174,15 +175,23 @@ function bill(contract: Contract, draft: Draft, time: Time): Bill {
   return taxed(contract, { ...draft, rows: discounted });
 }
 
+/** Whether the coupon of a line discounts a row: one of the line, in any part in which the coupon is attached. */
+function isOffLine(off: LineOff | null, { name, start, end }: Row): boolean {
+  if (off === null || name !== off.line) return false;
+  return off.away === undefined || start < off.away.start || end > off.away.end;
+}
+
 /** What a discount, rounded once, leaves of each of the values. */
 function less(
   contract: Contract,
   values: readonly Decimal[],
   eligible: readonly boolean[],
-  percent: number,
+  { percent, amount }: Pick<LineOff, 'percent' | 'amount'>,
 ): Decimal[] {
   const sum = total(values.filter((_, index) => eligible[index]));
-  const discount = round(contract, sum.times(percent).div(100));
+  const off =
+    amount === undefined ? sum.times(percent).div(100) : new Decimal(inMoney(contract, amount));
+  const discount = Decimal.min(round(contract, off), sum);
   const shares = allocated(contract, discount, values, eligible);
   return values.map((value, index) => value.minus(shares[index]!));
 }

@@ -1,12 +1,14 @@
 import type { Random } from '../../support/random.ts';
+import { Decimal } from '../../../domain/money.ts';
 import type { Contract, LineEdit } from './contract.ts';
+import type { Time } from './naive-calendar.ts';
 import { Account, GRACE_MS } from './naive-contract.ts';
 import { ofOnePeriod } from './random-moves.ts';
-import { randomModel } from './random-offer.ts';
+import { DAY, randomModel } from './random-offer.ts';
 
 /**
  * Prices of the plan get up to six new versions in mid period, and one sync after the last one of each period brings
- * them to the subscription (billing 2.8). One of the lines may have a coupon.
+ * them to the subscription (billing 2.8). One of the lines may have a coupon, which may be removed and added again.
  */
 export function withVersions(random: Random, plain: Contract): Contract {
   const services = plain.services.map((service) => ({ ...service, ...ofOnePeriod(service) }));
@@ -39,10 +41,35 @@ export function withVersions(random: Random, plain: Contract): Contract {
         };
       });
   });
-  const off = random.chance(0.5) ? { line: random.pick(lines).name, percent: 25 } : null;
+  const edited = lines.filter(({ name }) => edits.some((edit) => lineOfEdit(edit) === name));
+  const line = random.chance(0.7) ? random.pick(edited.length === 0 ? lines : edited) : null;
+  const times = edits.flatMap((edit) => (lineOfEdit(edit) === line?.name ? [edit.at] : []));
+  const off = line && {
+    ...{ line: line.name, percent: 25 },
+    ...(random.chance(0.6) ? { amount: randomAmount(random, plain) } : {}),
+    // Which version of an advance a coupon is of is not told here, nor the parts of a row that is grouped.
+    ...(line.advance || plain.grouped || times.length === 0
+      ? {}
+      : { away: timeAround(random, random.pick(times), plain.start) }),
+  };
   return {
     ...contract,
     edits: edits.sort((left, right) => left.asked - right.asked),
     lineOff: contract.commitment === null ? off : null,
   };
 }
+
+/** An amount in the currency of the contract. */
+const randomAmount = (random: Random, { currency }: Contract): string =>
+  currency === 'jpy'
+    ? String(1 + random.below(300))
+    : new Decimal(1 + random.below(300)).div(100).toFixed();
+
+/** Up to some days, most of them with the instant. */
+function timeAround(random: Random, at: number, from: number): Time {
+  const [before, after] = [4, 8].map((days) => Math.ceil(random.next() * days * DAY));
+  const start = Math.max(from, at - before!) + 1;
+  return { start, end: start + 1 + after! };
+}
+
+const lineOfEdit = (edit: LineEdit): string | null => (edit.kind === 'terms' ? edit.line : null);

@@ -53,7 +53,7 @@ export async function compareAnalytics(
 /**
  * Notes how the usage that lowers the balance of the customer's wallet differs from the usage rows of the invoice that
  * the running period would have now, less their discounts (money 2.8, 19.10). No contract has a coupon that is used
- * once, which would lower the invoice only.
+ * once, which would lower the invoice only, as an amount off usage does.
  */
 export async function compareBalance(
   world: BillingWorld,
@@ -62,7 +62,10 @@ export async function compareBalance(
   invoice: any,
   note: Note,
 ): Promise<void> {
-  if (contract.isDelegated) return;
+  const { isDelegated, lineOff, services } = contract;
+  const isLessOnInvoice =
+    lineOff?.amount !== undefined && services.some(({ name }) => name === lineOff.line);
+  if (isDelegated || isLessOnInvoice) return;
   const { body: wallets } = await world.api.get(`/v1/customers/${customer_id}/wallets`);
   const wallet = wallets.find(
     ({ wallet_type, wallet_status, currency }: any) =>

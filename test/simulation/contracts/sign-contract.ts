@@ -88,7 +88,7 @@ export async function signContract(
             ? { cadence: 'forever' }
             : { cadence: 'repeated', duration_in_periods: off.periods }),
         });
-  const lineCoupons = await lineCouponsOf(world, contract, [...fees, ...services]);
+  const lineCoupons = await lineCouponsOf(world, contract, [...fees, ...services], name);
   for (const [service, meter] of metered.meters) {
     for (const [by, user] of [customer, ...others].entries()) {
       const own = uses.filter((use) => use.service === service && use.by === by);
@@ -198,13 +198,17 @@ function grantOf({ credits, rate, every, expires, priority }: Grant, name: strin
 /** The coupon of one line, as the request for the subscription names it. */
 async function lineCouponsOf(
   world: BillingWorld,
-  { lineOff, fees, services }: Contract,
+  { lineOff, fees, services, currency }: Contract,
   prices: readonly { readonly id: string }[],
+  name: string,
 ): Promise<object> {
   if (lineOff === null) return {};
+  const { percent, amount } = lineOff;
   const coupon = await ok(world, '/coupons', {
-    ...{ name: 'Off a line', type: 'percentage', cadence: 'forever' },
-    percentage_off: String(lineOff.percent),
+    ...{ name: 'Off a line', coupon_code: `line-${name}`, cadence: 'forever' },
+    ...(amount === undefined
+      ? { type: 'percentage', percentage_off: String(percent) }
+      : { type: 'fixed', amount_off: amount, currency }),
   });
   const index = [...fees, ...services].findIndex(({ name }) => name === lineOff.line);
   return { line_item_coupons: { [prices[index]!.id]: [coupon.id] } };
