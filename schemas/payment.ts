@@ -150,7 +150,8 @@ export const UpdatePaymentBody = z
     refunded_at: time.nullish(),
     voided_at: time.nullish(),
     metadata: optionalMetadata,
-    amount: z.undefined({ error: 'the amount of a payment cannot be changed' }).optional(),
+    /** Only the amount that the payment has: a record may be sent back whole. */
+    amount: decimal.nullish(),
   })
   .meta({ id: 'UpdatePayment' });
 export type UpdatePaymentBody = z.output<typeof UpdatePaymentBody>;

@@ -1,6 +1,6 @@
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { isIsoCurrency } from '../../../domain/currency.ts';
-import { invalidField, notFound } from '../../../domain/errors.ts';
+import { invalidField } from '../../../domain/errors.ts';
 import {
   assertNotBelowZero,
   assertSubtotal,
@@ -16,8 +16,6 @@ import type { Customer } from '../../../schemas/customer.ts';
 import type { CreateInvoiceBody, InvoiceRowBody } from '../../../schemas/invoice-requests.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { findMeters } from '../../catalog/meters/repository.ts';
-import { findPrices } from '../../catalog/prices/repository.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { getCustomer, lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -27,6 +25,7 @@ import { getSubscription, lockSubscription } from '../records/subscription-repos
 import { keyReused } from './key-reused.ts';
 import { redeemedCoupons } from './one-off-coupons.ts';
 import { namedTaxes } from './one-off-taxes.ts';
+import { assertReferences } from './row-references.ts';
 
 /**
  * Creates an invoice with the rows of the request and issues it at once, or with a checkout once its session is
@@ -101,28 +100,13 @@ async function rowsOf(
     assertWrittenRow(row, currency, 'line_items[0]');
     return [row];
   }
-  await assertReferences(pool, scope, given);
+  const named = given.map((row, index) => ({ row, path: `line_items[${index}]` }));
+  await assertReferences(pool, scope, body.customer_id, named);
   const rows = given.map(givenRow);
   rows.forEach((row, index) => assertWrittenRow(row, currency, `line_items[${index}]`));
   assertNotBelowZero(rows);
   if (subtotal != null) assertSubtotal(rows, subtotal);
   return rows;
-}
-
-/** 404 for the first price or meter that does not exist in the scope. */
-export async function assertReferences(
-  pool: BillingDeps['pool'],
-  scope: Caller['scope'],
-  rows: readonly Pick<InvoiceRowBody, 'price_id' | 'meter_id'>[],
-): Promise<void> {
-  const priceIds = [...new Set(rows.flatMap(({ price_id }) => price_id ?? []))];
-  const meterIds = [...new Set(rows.flatMap(({ meter_id }) => meter_id ?? []))];
-  const prices = await findPrices(pool, scope, priceIds);
-  const meters = await findMeters(pool, scope, meterIds);
-  const price = priceIds.find((id) => !prices.some((known) => known.id === id));
-  if (price !== undefined) throw notFound('Price', price);
-  const meter = meterIds.find((id) => !meters.some((known) => known.id === id));
-  if (meter !== undefined) throw notFound('Meter', meter);
 }
 
 export const givenRow = (row: InvoiceRowBody): GivenRow => ({

@@ -16,7 +16,8 @@ import { invoiceEvent } from '../computing/write-invoices.ts';
 import { replaceInvoiceLines } from '../records/invoice-line-repository.ts';
 import { updateInvoices } from '../records/invoice-repository.ts';
 import { adjustChange } from './adjust-change.ts';
-import { assertReferences, givenRow } from './create-one-off.ts';
+import { givenRow } from './create-one-off.ts';
+import { assertReferences } from './row-references.ts';
 import { lockWithConcerned, type LockedInvoice } from './lock-invoice.ts';
 import { replaceInvoice } from './replace-invoice.ts';
 import { editedDraft, writtenReplacement, type RowChange } from './written-replacement.ts';
@@ -36,15 +37,14 @@ export async function modifyInvoice(
   const isDerived = body.apply_discount === true;
   if (edits.length === 0 && !isDerived)
     throw invalidField('line_items', 'must name at least one change');
-  await assertReferences(
-    deps.pool,
-    caller.scope,
-    edits.flatMap((edit) => (edit.action === 'add' ? edit : [])),
-  );
   return await deps.pool.begin(async (tx) => {
     const locked = await lockWithConcerned(tx, caller.scope, id);
     const to = moveInvoice(locked.invoice.invoice_status, 'edit');
     assertRowsEditable(locked.invoice);
+    const added = edits.flatMap((edit, index) =>
+      edit.action === 'add' ? { row: edit, path: `line_items[${index}]` } : [],
+    );
+    await assertReferences(tx, caller.scope, locked.invoice.customer_id, added);
     const change: RowChange = {
       edits: edits.map((edit, index) =>
         lineEdit(deps, caller, locked, edit, `line_items[${index}]`),

@@ -2,6 +2,7 @@ import { withArticle } from '../../../domain/article.ts';
 import { invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { isDeletable } from '../../../domain/invoicing/payments.ts';
 import { assertReport } from '../../../domain/invoicing/reported-payment.ts';
+import { decimal } from '../../../domain/money.ts';
 import { movePayment } from '../../../domain/states/payment.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -14,6 +15,7 @@ import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import { findSealedConnection, holdConnection } from '../gateways/connection-repository.ts';
 import { paymentInProgress } from './close-payment.ts';
 import { reserveAttempt } from './dispatch-payment.ts';
+import { findPaymentMethod } from '../records/payment-method-repository.ts';
 import { attemptsOf, updatePayment } from '../records/payment-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
 import { endCheckout } from './end-checkout.ts';
@@ -35,7 +37,9 @@ export async function changePayment(
 ): Promise<PaymentRecord> {
   const found = await lockPaymentWithInvoice(tx, caller, id);
   const { payment } = found;
-  const { payment_status: status, amount: _, ...fields } = body;
+  const { payment_status: status, amount, ...fields } = body;
+  if (amount != null && !decimal(amount).eq(payment.amount))
+    throw invalidField('amount', 'the amount of a payment cannot be changed');
   const isLinked = body.gateway_payment_id != null && payment.payment_status === 'INITIATED';
   const to = status ?? (isLinked ? 'PENDING' : payment.payment_status);
   movePayment(payment.payment_status, to);
@@ -43,6 +47,7 @@ export async function changePayment(
   if (to !== payment.payment_status) assertMovable(payment, to, isOfGateway);
   if (to === 'SUCCEEDED' || to === 'OVERPAID') await assertStillSold(tx, caller, found);
   assertOwnFields(payment, body);
+  await assertMethodOfCustomer(tx, caller, payment, body);
   assertReport(payment, body, to, { at: isoTime(deps.clock.now()), isOfGateway });
   return await movePaymentTo(tx, deps, caller, found, to, sent(fields) as Partial<PaymentRecord>);
 }
@@ -87,6 +92,18 @@ function assertOwnFields(payment: PaymentRecord, body: UpdatePaymentBody): void 
   for (const field of GATEWAY_FIELDS)
     if (body[field] !== undefined && body[field] !== payment[field])
       throw invalidField(field, 'is set by the gateway of the payment');
+}
+
+/** 400 for the saved method of another customer. The id that a method has at the gateway is any text (money 8.3.3). */
+async function assertMethodOfCustomer(
+  tx: Transaction,
+  { scope }: Caller,
+  payment: PaymentRecord,
+  { payment_method_id: named }: UpdatePaymentBody,
+): Promise<void> {
+  const saved = named ? await findPaymentMethod(tx, scope, named) : null;
+  if (saved !== null && saved.customer_id !== payment.customer_id)
+    throw invalidField('payment_method_id', 'is not a saved payment method of the customer');
 }
 
 /** Archives a payment that has not settled (interface, other shown behaviors). */

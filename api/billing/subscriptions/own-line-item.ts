@@ -1,4 +1,4 @@
-import { invalidField, notFound } from '../../../domain/errors.ts';
+import { invalidField } from '../../../domain/errors.ts';
 import { assertFits } from '../../../domain/subscription/select-prices.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { LineItemRequest } from '../../../schemas/subscription-requests.ts';
@@ -6,12 +6,13 @@ import { below } from '../../conventions/bulk-error.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import { getReferences, priceTerms } from '../../catalog/prices/create-prices.ts';
-import { findPrices, insertPrice, type PriceRow } from '../../catalog/prices/repository.ts';
+import { insertPrice, type PriceRow } from '../../catalog/prices/repository.ts';
 import { widenMeters } from '../../catalog/prices/widen-meters.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
 import { commitmentColumns, committedLine } from './line-commitments.ts';
 import { type LineItemOwner, lineItem, bucketsOf } from './line-item.ts';
+import { namedPrice } from './named-price.ts';
 
 /** A price in addition to the plan's prices: an existing price, or a new one of the subscription. */
 export async function ownLineItem(
@@ -68,9 +69,8 @@ async function requestedPrice(
     return await ownPrice(tx, deps, caller, owner, own).catch((error: unknown) => {
       throw below(error, `${path}.price`);
     });
-  const [price] = await findPrices(tx, caller.scope, [price_id!]);
-  if (price === undefined || price.status !== 'published') throw notFound('Price', price_id!);
-  return price;
+  const { scope } = caller;
+  return await namedPrice(tx, scope, owner.subscription_id, price_id!, `${path}.price_id`);
 }
 
 /** A new price that only this subscription has, in its currency. */

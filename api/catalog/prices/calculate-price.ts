@@ -1,13 +1,15 @@
 import { roundToCurrency } from '../../../domain/currency.ts';
+import { invalidField } from '../../../domain/errors.ts';
 import { decimal, decimalText } from '../../../domain/money.ts';
 import { currencyCode, explainModel, explainRating } from '../../../domain/pricing/explain.ts';
 import { chargeModel, type ChargeModel } from '../../../domain/pricing/price.ts';
 import { rate } from '../../../domain/pricing/rate.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
+import type { CreatePriceBody } from '../../../schemas/price.ts';
 import type { CalculatePriceBody, PriceCalculation } from '../../../schemas/price-calculation.ts';
 import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
 import { below } from '../../conventions/bulk-error.ts';
-import { getReferences, priceTerms } from './create-prices.ts';
+import { getReferences, priceTerms, shareOwner } from './create-prices.ts';
 import { getPrice } from './repository.ts';
 
 type UnsavedPrice = NonNullable<CalculatePriceBody['price']>;
@@ -46,8 +48,17 @@ async function unsavedModel(
 ): Promise<ChargeModel> {
   try {
     const { unit } = await getReferences(tx, scope, price, price.group_id ?? null);
+    if (price.entity_id) await shareOwner(tx, scope, ownerOf(price, price.entity_id));
     return chargeModel(priceTerms(price, unit, currency));
   } catch (error) {
     throw below(error, 'price');
   }
+}
+
+function ownerOf(
+  { entity_type }: UnsavedPrice,
+  entity_id: string,
+): Pick<CreatePriceBody, 'entity_type' | 'entity_id'> {
+  if (!entity_type) throw invalidField('entity_type', 'is required with entity_id');
+  return { entity_type, entity_id };
 }

@@ -19,7 +19,7 @@ import { findMeters } from '../meters/repository.ts';
 import { findPriceUnits, publishedUnitByCode } from '../price-units/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { assertKnownCurrency, currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
-import { shareEntity } from '../offers/entity-repository.ts';
+import { shareEntity, type Entity } from '../offers/entity-repository.ts';
 import { insertPrice, type NewPriceRow, type PriceRow } from './repository.ts';
 import { widenMeters } from './widen-meters.ts';
 
@@ -58,9 +58,7 @@ async function createPrice(
   if (references.meter !== null && references.meter.status !== 'published')
     throw invalidField('meter_id', `Meter ${references.meter.id} is ${references.meter.status}`);
   const record = newRecord(deps, caller, 'price');
-  if (body.entity_type === 'PRICE')
-    throw invalidField('entity_type', 'must be PLAN, SUBSCRIPTION, ADDON or COSTSHEET');
-  const entity = await shareEntity(tx, scope, body.entity_type, body.entity_id);
+  const entity = await shareOwner(tx, scope, body);
   await assertKnownCurrency(tx, scope, body.currency);
   const currency = await currencyByCode(tx, scope, body.currency);
   return await insertPrice(tx, {
@@ -75,6 +73,17 @@ async function createPrice(
     metadata: body.metadata ?? {},
     group_id: body.group_id ?? null,
   });
+}
+
+/** What the price is sold through. 404 if it does not exist in the scope, 400 if nothing can be sold through it. */
+export async function shareOwner(
+  tx: Transaction,
+  scope: Scope,
+  { entity_type, entity_id }: Pick<CreatePriceBody, 'entity_type' | 'entity_id'>,
+): Promise<Entity> {
+  if (entity_type === 'PRICE')
+    throw invalidField('entity_type', 'must be PLAN, SUBSCRIPTION, ADDON or COSTSHEET');
+  return await shareEntity(tx, scope, entity_type, entity_id);
 }
 
 export interface PriceReferents {

@@ -89,7 +89,8 @@ export async function getWorkflow(
   const [row] = await db<WorkflowRow[]>`
     select ${columns(db)} from ${workflows(db, scope)} where workflow_id = ${workflow_id}`;
   // Each workflow runs once, under its own id.
-  if (row === undefined || run_id !== workflow_id) throw notFound('Workflow', workflow_id);
+  if (row === undefined) throw notFound('Workflow', workflow_id);
+  if (run_id !== workflow_id) throw notFound('Workflow run', run_id);
   const { entity, entity_id, error } = row;
   const timeline = timelineOf(row);
   return {

@@ -290,6 +290,8 @@ describe('PUT /payments/{id}', () => {
     const { invoice } = await invoiceDue(api, '10');
     const { body: payment } = await payOffline(api, invoice, '10', { process_payment: false });
     expect((await api.put(`/v1/payments/${payment.id}`, { amount: '9' })).status).toBe(400);
+    const same = await api.put(`/v1/payments/${payment.id}`, { amount: payment.amount + '.00' });
+    expect([same.status, same.body.amount]).toEqual([200, payment.amount]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { invalidField, notFound } from '../../../../domain/errors.ts';
+import { invalidField } from '../../../../domain/errors.ts';
 import { refuseUsageRatedTwice } from '../../../../domain/pricing/filter-values.ts';
 import { assertFits } from '../../../../domain/subscription/select-prices.ts';
 import { laterOf } from '../../../../domain/time/instant.ts';
@@ -7,7 +7,8 @@ import type { AddLineItemBody } from '../../../../schemas/subscription-line-item
 import type { LineItemRow, SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { findPlanRows } from '../../../catalog/offers/plan-repository.ts';
 import { createPrices } from '../../../catalog/prices/create-prices.ts';
-import { findPrices, type PriceRow } from '../../../catalog/prices/repository.ts';
+import type { PriceRow } from '../../../catalog/prices/repository.ts';
+import { below } from '../../../conventions/bulk-error.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
@@ -15,6 +16,7 @@ import { selectorOf } from '../../computing/usage-selectors.ts';
 import { insertLineItems } from '../../records/subscription-repository.ts';
 import { commitmentColumns, committedLine } from '../line-commitments.ts';
 import { bucketsOf, lineItem, withMeterNames } from '../line-item.ts';
+import { namedPrice } from '../named-price.ts';
 import { billedLines, rowOf } from './line-records.ts';
 import { settlementOf } from '../../computing/settlement-currency.ts';
 import { inSubscription, openFrom, settle } from './line-item-change.ts';
@@ -75,12 +77,14 @@ async function priceOf(
     const own = { entity_type: 'SUBSCRIPTION', entity_id: subscription.id } as const;
     const start_date = body.price.start_date ?? start;
     const definition = { ...body.price, ...own, currency, start_date };
-    const [price] = await createPrices(tx, deps, caller, [definition], { bulk: false });
+    const [price] = await createPrices(tx, deps, caller, [definition], { bulk: false }).catch(
+      (error: unknown) => {
+        throw below(error, 'price');
+      },
+    );
     return price!;
   }
-  const [price] = await findPrices(tx, caller.scope, [body.price_id!]);
-  if (price === undefined || price.status !== 'published') throw notFound('Price', body.price_id!);
-  return price;
+  return await namedPrice(tx, caller.scope, subscription.id, body.price_id!, 'price_id');
 }
 
 async function newLine(

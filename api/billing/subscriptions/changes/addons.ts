@@ -1,4 +1,4 @@
-import { invalidField, invalidOperation } from '../../../../domain/errors.ts';
+import { invalidField, invalidOperation, notFound } from '../../../../domain/errors.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import type { Transaction } from '../../../../postgres/client.ts';
 import type {
@@ -162,6 +162,8 @@ export async function planDetachment(
   body: DetachAddonBody,
 ): Promise<AddonChange> {
   const association = await lockAddonAssociation(tx, caller.scope, body.addon_association_id);
+  if (association.subscription_id !== subscription.id)
+    throw notFound('Addon association', association.id);
   if (association.addon_status !== 'active' || association.end_date !== null)
     throw invalidOperation(
       `Addon association ${association.id} already ends at ${association.end_date}.`,

@@ -49,7 +49,9 @@ const cancel = (path: string) =>
         throw namesNoSchedule();
       if (call.body?.schedule_id && call.body.schedule_id !== schedule_id)
         throw invalidField('schedule_id', 'differs from the one in the path');
-      return call.deps.pool.begin((tx) => cancelSchedule(tx, call.deps, call, schedule_id));
+      return call.deps.pool.begin((tx) =>
+        cancelSchedule(tx, call.deps, call, schedule_id, call.body),
+      );
     },
   });
 
@@ -118,7 +120,7 @@ export const scheduleRoutes = [
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
         const scheduleId = await namedSchedule(tx, call, call.body);
-        return await cancelSchedule(tx, call.deps, call, scheduleId);
+        return await cancelSchedule(tx, call.deps, call, scheduleId, call.body);
       }),
   }),
 ];

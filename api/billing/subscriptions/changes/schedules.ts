@@ -109,15 +109,23 @@ export async function schedule(
   return row;
 }
 
-/** Cancels a pending schedule. A cancelled cancellation is withdrawn from its subscription (billing 14.3). */
+/**
+ * Cancels a pending schedule. A cancelled cancellation is withdrawn from its subscription (billing 14.3). `named`:
+ * what the request says about the schedule; 400 if the schedule is of another subscription or type.
+ */
 export async function cancelSchedule(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   id: string,
+  named: z.output<typeof CancelScheduleBody> = {},
 ): Promise<z.infer<typeof CancelledSchedule>> {
   const { scope, user_id } = caller;
-  const { subscription_id } = await getSchedule(tx, scope, id);
+  const { subscription_id, schedule_type } = await getSchedule(tx, scope, id);
+  if (named.subscription_id && named.subscription_id !== subscription_id)
+    throw invalidField('subscription_id', 'is not the subscription of the schedule');
+  if (named.schedule_type && named.schedule_type !== schedule_type)
+    throw invalidField('schedule_type', `the schedule is of type ${schedule_type}`);
   const locked = await lockSubscription(tx, scope, subscription_id);
   const row = await getSchedule(tx, scope, id);
   if (row.schedule_status !== 'pending')
