@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { text } from './primitives.ts';
+
 /** Officially assigned country codes of ISO 3166-1, alpha-2. */
 export const COUNTRY_CODES: ReadonlySet<string> = new Set(
   (
@@ -12,3 +15,14 @@ export const COUNTRY_CODES: ReadonlySet<string> = new Set(
     'TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
   ).split(' '),
 );
+
+const NO_COUNTRY = 'expected a country code of two letters, for example BE';
+
+/** ISO 3166-1 alpha-2, in capitals; an empty text or null means none. */
+export const country = z
+  .union([
+    text(2, NO_COUNTRY).refine((code) => COUNTRY_CODES.has(code.toUpperCase()), NO_COUNTRY),
+    z.literal(''),
+  ])
+  .nullish()
+  .transform((value) => (value === undefined ? value : value?.toUpperCase() || null));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { COUNTRY_CODES } from './countries.ts';
+import { country } from './countries.ts';
 import {
   currency,
   email,
@@ -25,17 +25,6 @@ const optionalEmail = z
   .union([email, z.literal('')])
   .nullish()
   .transform((value) => (value === '' ? null : value));
-
-const NO_COUNTRY = 'expected a country code of two letters, for example BE';
-
-/** ISO 3166-1 alpha-2. */
-const country = z
-  .union([
-    text(2, NO_COUNTRY).refine((code) => COUNTRY_CODES.has(code.toUpperCase()), NO_COUNTRY),
-    z.literal(''),
-  ])
-  .nullish()
-  .transform((value) => (value === undefined ? value : value?.toUpperCase() || null));
 
 const ContactPersonBody = z.object({
   id: text(64).nullish(),

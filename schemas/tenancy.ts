@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { country } from './countries.ts';
 import {
   instant,
   integer,
@@ -131,7 +132,7 @@ const AddressBody = z.object({
   address_city: optionalText(100),
   address_state: optionalText(100),
   address_postal_code: optionalText(20),
-  address_country: optionalText(2),
+  address_country: country,
 });
 /** An empty name changes nothing; metadata and billing details are replaced completely when sent. */
 export const UpdateTenantBody = z.object({

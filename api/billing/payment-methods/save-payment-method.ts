@@ -9,7 +9,7 @@ import type {
 } from '../../../schemas/payment-method.ts';
 import { getCustomer, lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { changed, newRecord, sentOr, type Caller } from '../../conventions/record.ts';
 import { findGateway, gatewayUnavailable, openGateway, payerAt } from '../gateways/open-gateway.ts';
 import { findGatewayConnection } from '../gateways/connection-repository.ts';
 import {
@@ -111,7 +111,7 @@ export async function updatePaymentMethod(
   if (body.is_default === true && !method.is_default)
     await clearDefault(tx, caller.scope, customerId, changed(deps, caller));
   return await changePaymentMethodRow(tx, caller.scope, id, {
-    ...(body.is_default == null ? {} : { is_default: body.is_default }),
+    ...sentOr({ is_default: body.is_default }, { is_default: false }),
     ...(body.metadata == null ? {} : { metadata: body.metadata }),
     ...changed(deps, caller),
   });

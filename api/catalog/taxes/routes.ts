@@ -9,7 +9,7 @@ import {
   TaxRateSearch,
   UpdateTaxRateBody,
 } from '../../../schemas/tax.ts';
-import { changed, newRecord, sent } from '../../conventions/record.ts';
+import { changed, newRecord, sent, sentOr } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import {
   getTaxRate,
@@ -97,7 +97,7 @@ export const taxRoutes = [
           );
         return await updateTaxRateRow(tx, call.scope, rate.id, {
           ...sent(rest),
-          ...(tax_rate_status == null ? {} : { tax_rate_status }),
+          ...sentOr({ tax_rate_status }, { tax_rate_status: 'ACTIVE' }),
           ...changed(call.deps, call),
         });
       }),

@@ -19,6 +19,19 @@ async function entitlement(feature: object, more: object = {}): Promise<string> 
 }
 const counted = async () => ({ type: 'metered', meter_id: (await catalog.meter()).id });
 
+async function taxRate(): Promise<string> {
+  const code = `t${(number += 1)}`;
+  const rate = { name: 'T', code, tax_rate_type: 'percentage', percentage_value: '7' };
+  return `/taxes/rates/${(await api.postOk('/v1/taxes/rates', rate)).id}`;
+}
+
+async function paymentMethod(): Promise<string> {
+  await api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
+  const methods = `/customers/${(await catalog.customer()).id}/payment-methods`;
+  const body = { payment_gateway: 'test', gateway_method_id: 'pm_test_success' };
+  return `${methods}/${(await api.postOk(`/v1${methods}`, body)).id}`;
+}
+
 async function taxAssociation(): Promise<string> {
   const code = `t${(number += 1)}`;
   const rate = { name: 'T', code, tax_rate_type: 'percentage', percentage_value: '7' };
@@ -104,6 +117,8 @@ test.each<[string, string, () => Promise<string>, unknown, unknown]>([
     'parallel',
     'additive',
   ],
+  ['the state of a tax rate', 'tax_rate_status', taxRate, 'INACTIVE', 'ACTIVE'],
+  ['the default method of a customer', 'is_default', paymentMethod, true, false],
   ['the priority of a tax', 'priority', taxAssociation, 3, 0],
   ['the choice to apply a tax', 'auto_apply', taxAssociation, true, false],
   ['the behaviour of a tax', 'tax_behavior', taxAssociation, 'inclusive', 'exclusive'],

@@ -354,6 +354,11 @@ describe('accounts, keys and the tenant', () => {
         address: { address_city: 'Pune', address_line1: '' },
       },
     });
+    for (const address_country of ['ZZ', 'xx', 'B'])
+      expect(await put({ billing_details: { address: { address_country } } })).toMatchObject({
+        status: 400,
+        body: { details: [{ path: 'billing_details.address.address_country' }] },
+      });
     const { body: replaced } = await put({ billing_details: { phone: '1' } });
     expect(replaced.billing_details).toMatchObject({
       email: null,
