@@ -13,7 +13,7 @@ import {
   type Ledger,
   type RowCause,
 } from '../credits/ledger.ts';
-import { type WalletRow } from '../credits/wallet-repository.ts';
+import { lockWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';
 import {
   findPendingOfWallet,
   type TransactionRow,
@@ -31,7 +31,7 @@ export async function closeWallet(
   caller: Caller,
   walletId: string,
 ): Promise<WalletRow> {
-  const ledger = await openLedger(tx, deps, caller.scope, walletId);
+  const ledger = await openEnding(tx, deps, caller, walletId);
   const rowId = deps.ids.next('wtxn');
   const hasCheckout = await hasActiveCheckout(tx, caller.scope, walletId);
   const decision = terminateWallet(ledger.wallet, ledger.blocks, rowId, hasCheckout);
@@ -59,7 +59,7 @@ export async function convertWallet(
   caller: Caller,
   walletId: string,
 ): Promise<{ original: WalletRow; opened: WalletRow }> {
-  const ledger = await openLedger(tx, deps, caller.scope, walletId);
+  const ledger = await openEnding(tx, deps, caller, walletId);
   const { wallet: old, blocks } = ledger;
   const hasCheckout = await hasActiveCheckout(tx, caller.scope, walletId);
   // Checked before the new wallet is inserted; the ids of the copies are of no use otherwise.
@@ -96,6 +96,19 @@ export async function convertWallet(
   const wallet = original.ledger.wallet;
   await writeOutbox(tx, caller.scope, 'wallet.terminated', { wallet: walletSnapshot(wallet) });
   return { original: wallet, opened: filled };
+}
+
+/** The ledger of a wallet that ends, with its automatic top-up switched off (money 2.12). */
+async function openEnding(
+  tx: Transaction,
+  deps: BillingDeps,
+  { scope }: Caller,
+  walletId: string,
+): Promise<Ledger> {
+  const { auto_topup } = await lockWallet(tx, scope, walletId);
+  if (auto_topup?.enabled === true)
+    await updateWalletRow(tx, scope, walletId, { auto_topup: { ...auto_topup, enabled: false } });
+  return await openLedger(tx, deps, scope, walletId);
 }
 
 /** Fails the purchases of the wallet that wait for a payment (money 2.11.8). */

@@ -445,6 +445,20 @@ describe('the end of a wallet', () => {
     expect(own.body).toEqual([]);
   });
 
+  test.each([
+    ['termination', 'terminate', {}],
+    ['conversion', 'modify', { modification_type: 'prepaid_to_postpaid' }],
+  ])('%s switches the automatic top-up off (money 2.12)', async (_, end, body) => {
+    const auto_topup = { enabled: true, threshold: 5, amount: 20, invoicing: false };
+    const wallet = await walletOf({ auto_topup });
+    await api.postOk(`/v1/wallets/${wallet.id}/${end}`, body);
+    const { body: ended } = await api.get(`/v1/wallets/${wallet.id}`);
+    expect([ended.wallet_status, ended.auto_topup]).toEqual([
+      'closed',
+      { ...auto_topup, enabled: false, cooldown: null },
+    ]);
+  });
+
   test('200: a prepaid wallet becomes postpaid; its blocks keep reason, priority and expiry', async () => {
     const wallet = await walletOf({ conversion_rate: '2' });
     await topUp(wallet, '10', { priority: 3, expiry_date_utc: '2099-01-01T00:00:00Z' });
