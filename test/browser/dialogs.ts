@@ -90,6 +90,7 @@ export const DIALOGS: readonly DialogOpening[] = [
   opening('/subscriptions/$id', 'More actions', 'Cancel subscription'),
   opening('/subscriptions/$id', 'More actions', 'Pause'),
   opening('/scheduled-exports/$id', 'Delete'),
+  opening('/scheduled-exports/$id', 'Edit'),
   opening('/scheduled-exports/$id', 'Run now'),
   opening('/subscriptions/$id', 'Set spend alert'),
   opening('/tasks', 'Export'),

@@ -26,7 +26,7 @@ describeInBrowser('scheduled exports', (executable) => {
     await cell(page, 'Runs, newest first', outcome).waitFor();
   };
 
-  test('the bucket is connected, an export is created, runs, fails with its reason, is turned off and deleted', async () => {
+  test('the bucket is connected, an export is created, runs, fails with its reason, is edited, turned off and deleted', async () => {
     const { api } = shown.world;
     for (const { id } of (await api.get('/v1/tasks/scheduled')).body.items)
       await api.delete(`/v1/tasks/scheduled/${id}`);
@@ -83,15 +83,47 @@ describeInBrowser('scheduled exports', (executable) => {
     found.push(...(await everyForm(page, 'scheduled-export')));
     await page.setViewportSize({ width: 1440, height: 900 });
 
+    await hands.press(page.getByRole('button', { name: 'Edit', exact: true }));
+    expect(await dialog.getByLabel('Folder').inputValue()).toBe('events/');
+    await hands.choose(dialog.getByLabel('Data'), 'Credit top-ups');
+    await hands.choose(dialog.getByLabel('Every'), 'Day');
+    await hands.write(dialog.getByLabel('Folder'), 'top-ups/');
+    await hands.choose(dialog.getByLabel('Encryption'), 'aws:kms');
+    await press('Add metadata column');
+    await press('Save scheduled export');
+    await dialog.getByText('is required').waitFor();
+    await hands.choose(dialog.getByLabel('Metadata of, column 1'), 'Wallet');
+    await hands.write(dialog.getByLabel('Key 1'), 'team');
+    await hands.write(dialog.getByLabel(/^Column name 1/), 'cost_centre');
+    found.push(...(await everyForm(page, 'edit-scheduled-export')));
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await press('Save scheduled export');
+    await titled(page, 'Export of credit top-ups');
+    await page.getByText('cost_centre (wallet)').waitFor();
+    const changed = page.url().split('/').at(-1)!;
+    expect((await api.get(`/v1/tasks/scheduled/${id}`)).body).toMatchObject({
+      ...{ status: 'archived', enabled: false },
+    });
+    expect((await api.get(`/v1/tasks/scheduled/${changed}`)).body).toMatchObject({
+      ...{ entity_type: 'credit_topups', interval: 'daily', enabled: true, status: 'published' },
+      job_config: {
+        ...{ bucket: 'archive', key_prefix: 'top-ups/', encryption: 'aws:kms' },
+        ...{ endpoint_url: storage.url, use_path_style: true },
+        export_metadata_fields: [
+          { entity_type: 'wallet', field_key: 'team', column_name: 'cost_centre' },
+        ],
+      },
+    });
+
     await hands.press(page.getByRole('button', { name: 'Turn off' }));
     await page.getByRole('button', { name: 'Turn on' }).waitFor();
-    expect((await api.get(`/v1/tasks/scheduled/${id}`)).body.enabled).toBe(false);
+    expect((await api.get(`/v1/tasks/scheduled/${changed}`)).body.enabled).toBe(false);
     await hands.press(page.getByRole('button', { name: 'Delete', exact: true }));
     await press('Delete scheduled export');
     await titled(page, 'Imports and exports');
     await page.getByText('No scheduled export yet').waitFor();
     await settled(page);
-    expect((await api.get(`/v1/tasks/scheduled/${id}`)).body.status).toBe('archived');
+    expect((await api.get(`/v1/tasks/scheduled/${changed}`)).body.status).toBe('archived');
     expect([...found, ...problems]).toEqual([]);
     await page.context().close();
   });

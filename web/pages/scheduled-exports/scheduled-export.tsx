@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { EXPORTED, INTERVALS, placeOf } from '../../app/export-words.ts';
+import { EXPORTED, INTERVALS, placeOf } from '../../app/exports/export-words.ts';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -45,6 +45,11 @@ export function View() {
 const named = ({ entity_type }: ApiRecord<'ScheduledTask'>): string =>
   EXPORTED[entity_type].toLowerCase();
 
+const columnsOf = ({ job_config }: ApiRecord<'ScheduledTask'>): string =>
+  job_config.export_metadata_fields
+    .map((field) => `${field.column_name} (${field.entity_type})`)
+    .join(', ');
+
 function Details({ task }: { readonly task: ApiRecord<'ScheduledTask'> }) {
   const { enabled, status, job_config: config } = task;
   const isOn = enabled && status === 'published';
@@ -64,6 +69,7 @@ function Details({ task }: { readonly task: ApiRecord<'ScheduledTask'> }) {
           ['Address', config.endpoint_url],
           ['Compression', formatWord(config.compression)],
           ['Encryption', config.encryption],
+          ['Metadata columns', <bdi key="columns">{columnsOf(task) || '–'}</bdi>],
           ['Created', <Time key="created" at={task.created_at} />],
           ['Id', <Id key="id" of={task.id} />],
         ]}

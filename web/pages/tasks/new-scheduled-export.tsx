@@ -1,33 +1,27 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { ConnectBucket } from '../../app/connect-bucket.tsx';
+import { WithBuckets } from '../../app/exports/buckets.tsx';
+import {
+  ExportTerms,
+  ExportTermsFields,
+  newTerms,
+  termsSent,
+} from '../../app/exports/export-terms.tsx';
 import { useMay } from '../../app/person.tsx';
 import { answerOf, api } from '../../client/api.ts';
+import { Form, useApiForm } from '../../ui/form.tsx';
 import { Stack } from '../../ui/page.tsx';
-import { EmptyState, Loaded } from '../../ui/query-state.tsx';
-import { ScheduledExportForm } from './scheduled-export-form.tsx';
-
-const BUCKETS_SHOWN = 200;
+import { EmptyState } from '../../ui/query-state.tsx';
+import { notify } from '../../ui/toasts.tsx';
 
 /** The form of a new scheduled export; before there is a bucket, the form that connects one. */
 export function NewScheduledExport() {
   const mayConnect = useMay('connection:write');
-  const buckets = useQuery({
-    queryKey: ['connections', 's3'],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/connections/search', {
-          body: { provider_type: 's3', limit: BUCKETS_SHOWN },
-          signal,
-        }),
-      ),
-  });
   return (
-    <Loaded query={buckets} what="buckets">
-      {({ connections }) => {
-        if (connections.length > 0)
-          return (
-            <ScheduledExportForm buckets={connections.map(({ id, name }) => [id, name] as const)} />
-          );
+    <WithBuckets>
+      {(buckets) => {
+        if (buckets.length > 0) return <CreateForm buckets={buckets} />;
         if (!mayConnect)
           return (
             <EmptyState title="No bucket is connected">
@@ -41,6 +35,26 @@ export function NewScheduledExport() {
           </Stack>
         );
       }}
-    </Loaded>
+    </WithBuckets>
+  );
+}
+
+function CreateForm({ buckets }: { readonly buckets: readonly (readonly [string, string])[] }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const form = useApiForm(ExportTerms, newTerms(buckets[0]![0]));
+  return (
+    <Form
+      form={form}
+      submit="Create scheduled export"
+      onSubmit={async (terms) => {
+        const { id } = await answerOf(api.POST('/tasks/scheduled', { body: termsSent(terms) }));
+        notify('Scheduled export created');
+        await queries.invalidateQueries({ queryKey: ['scheduled-tasks'] });
+        await navigate({ to: `/scheduled-exports/${id}` });
+      }}
+    >
+      <ExportTermsFields control={form.control} buckets={buckets} />
+    </Form>
   );
 }

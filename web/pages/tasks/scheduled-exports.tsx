@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { EXPORTED, INTERVALS, placeOf } from '../../app/export-words.ts';
+import { EXPORTED, INTERVALS, placeOf } from '../../app/exports/export-words.ts';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';

@@ -1,4 +1,4 @@
-import type { ApiRecord } from '../client/api.ts';
+import type { ApiRecord } from '../../client/api.ts';
 
 type Task = ApiRecord<'ScheduledTask'>;
 
