@@ -265,6 +265,7 @@ async function recordsOf(api) {
   const addon = await addonOf(api, subscription);
   const coupon = await couponOf(api, subscription);
   const rate = await rateOf(api, customer);
+  const group = await groupOf(api, subscription);
   // Images have tiers; tokens have packages.
   const tiered = largest.line_items.find(({ display_name }) => display_name === 'Images');
   const line =
@@ -278,6 +279,7 @@ async function recordsOf(api) {
     wallets: wallet.id,
     plans: subscription.plan_id,
     addons: addon.id,
+    'price-groups': group.id,
     coupons: coupon.id,
     'tax-rates': rate.id,
     'late-usage': invoice.id,
@@ -328,6 +330,27 @@ async function addonOf(api, subscription) {
     addon_id: addon.id,
   });
   return addon;
+}
+
+/** A group of the usage prices of the plan, and a spend alert of the subscription on it. */
+async function groupOf(api, subscription) {
+  const group = await api('POST', '/groups', {
+    ...{ name: 'Models', lookup_key: 'models', entity_type: 'price' },
+  });
+  const { items } = await api('POST', '/prices/search', {
+    ...{ entity_ids: [subscription.plan_id], type: 'USAGE' },
+  });
+  for (const { id } of items) await api('PUT', `/prices/${id}`, { group_id: group.id });
+  await api('POST', '/alerts/setting', {
+    ...{ entity_type: 'group', entity_id: group.id },
+    ...{ parent_entity_type: 'subscription', parent_entity_id: subscription.id },
+    config: {
+      alert_enabled: true,
+      critical: { threshold: '500', condition: 'above' },
+      warning: { threshold: '400', condition: 'above' },
+    },
+  });
+  return group;
 }
 
 /** A coupon that the subscription has. */

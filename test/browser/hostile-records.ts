@@ -27,6 +27,10 @@ export async function hostileRecords({
     reset_usage: 'BILLING_PERIOD',
   });
   const plan = await api.postOk('/v1/plans', { name, description: hostileText(1_000) });
+  const group = await api.postOk('/v1/groups', {
+    ...{ name, lookup_key: hostileText(255), entity_type: 'price' },
+    metadata: { [hostileText(100)]: hostileText(255) },
+  });
   const price = {
     entity_type: 'PLAN',
     entity_id: plan.id,
@@ -49,6 +53,7 @@ export async function hostileRecords({
     billing_model: 'FLAT_FEE',
     invoice_cadence: 'ARREAR',
     meter_id: meter.id,
+    group_id: group.id,
     amount: '0.000000000000000001',
   });
   const feature = await api.postOk('/v1/features', {
@@ -94,6 +99,11 @@ export async function hostileRecords({
     currency: 'usd',
     addons: [{ addon_id: addon.id }],
     coupons: [coupon.id],
+  });
+  await api.postOk('/v1/alerts/setting', {
+    ...{ entity_type: 'group', entity_id: group.id },
+    ...{ parent_entity_type: 'subscription', parent_entity_id: subscription.id },
+    config: { alert_enabled: true, critical: { threshold: LONG, condition: 'above' } },
   });
   const rate = await api.postOk('/v1/taxes/rates', {
     ...{ name, code: hostileText(255), tax_rate_type: 'percentage' },
@@ -185,6 +195,7 @@ export async function hostileRecords({
     ['/addons/$id/prices/new', addon.id],
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],
+    ['/price-groups/$id', group.id],
     ['/coupons/$id', coupon.id],
     ['/tax-rates/$id', rate.id],
     ['/webhooks/$id', endpoint.id],

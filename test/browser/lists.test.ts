@@ -10,7 +10,7 @@ import { startBrowserWorld, type BrowserWorld } from './world.ts';
 /** Every page without a record in its path that saves what its table shows. */
 const LISTS = [
   '/addons', '/analytics', '/api-keys', '/audit-log', '/connections', '/cost-sheets', '/coupons', '/customers', '/environments', '/events', '/features', '/invoices',
-  '/late-usage', '/meters', '/payments', '/people', '/plans', '/request-log', '/subscriptions', '/tasks', '/tax-rates',
+  '/late-usage', '/meters', '/payments', '/people', '/plans', '/price-groups', '/request-log', '/subscriptions', '/tasks', '/tax-rates',
   '/test-clocks', '/wallets', '/webhooks',
 ]; // prettier-ignore
 

@@ -140,7 +140,11 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
   const catalog = catalogOf(api);
   const plan = await catalog.plan('Growth');
   await catalog.fixed(plan, '49');
+  const group = await api.postOk('/v1/groups', {
+    ...{ name: 'Models', lookup_key: 'models', entity_type: 'price' },
+  });
   await catalog.usage(plan, meter, {
+    group_id: group.id,
     billing_model: 'TIERED',
     tier_mode: 'SLAB',
     tiers: [
@@ -254,6 +258,7 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ['/addons/$id/prices/new', addon.id],
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],
+    ['/price-groups/$id', group.id],
     ['/coupons/$id', coupon.id],
     ['/tax-rates/$id', rate.id],
     ['/webhooks/$id', endpoint.id],

@@ -76,8 +76,13 @@ const RECORDS: Readonly<Record<string, string>> = {
   inv: '/invoices',
   wallet: '/wallets',
   plan: '/plans',
+  addon: '/addons',
   meter: '/meters',
   feat: '/features',
+  group: '/price-groups',
+  coupon: '/coupons',
+  taxrate: '/tax-rates',
+  cost: '/cost-sheets',
 };
 
 function recordOf(text: string): Target[] {

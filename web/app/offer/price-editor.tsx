@@ -3,6 +3,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { Plus, Trash2 } from 'lucide-react';
 import { useFieldArray, useWatch } from 'react-hook-form';
 import { answerOf, api } from '../../client/api.ts';
+import { Allowed } from '../person.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
@@ -13,6 +14,7 @@ import { notify } from '../../ui/toasts.tsx';
 import { BILLING_PERIODS } from '../../../schemas/words.ts';
 import { Calculator } from './calculator.tsx';
 import { ENTITY, LIST, type Priced } from './offer.ts';
+import { PriceGroupField } from './price-group-field.tsx';
 import { isComplete, NEW_PRICE, PriceFields, priceOf } from './price-fields.ts';
 import styles from './price-editor.module.css';
 
@@ -187,6 +189,7 @@ function Editor({
                         name={`tiers.${index}.up_to`}
                         label={`Tier ${index + 1} up to`}
                         kind="decimal"
+                        isRequired={index < fields.length - 1}
                         placeholder={index === fields.length - 1 ? 'no end' : ''}
                       />
                       <TextField
@@ -233,6 +236,11 @@ function Editor({
                 ['ADVANCE', 'In advance, at the start of the period'],
               ]}
             />
+            {owner.kind === 'cost sheet' ? null : (
+              <Allowed to="group:read">
+                <PriceGroupField control={control} name="group_id" />
+              </Allowed>
+            )}
           </Form>
         </Card>
       </Section>

@@ -24,6 +24,8 @@ const Fields = z.object({
   currency: z.string().min(1, 'is required'),
   billing_period: z.enum(BILLING_PERIODS),
   invoice_cadence: z.enum(INVOICE_CADENCES),
+  /** Empty: in no group. */
+  group_id: z.string(),
 });
 
 /** What the chosen model needs. The server checks what is sent of it. */
@@ -48,6 +50,7 @@ export const NEW_PRICE: PriceFields = {
   currency: 'usd',
   billing_period: 'MONTHLY',
   invoice_cadence: 'ARREAR',
+  group_id: '',
 };
 
 const NUMBER = 'enter a number, for example 0.05';
@@ -112,6 +115,7 @@ export function priceOf(fields: PriceFields): UnsavedPrice {
     display_name: fields.display_name,
     price_unit_type: 'FIAT' as const,
     ...(type === 'USAGE' ? { meter_id: fields.meter_id } : {}),
+    ...(fields.group_id === '' ? {} : { group_id: fields.group_id }),
   };
   switch (billing_model) {
     case 'FLAT_FEE':

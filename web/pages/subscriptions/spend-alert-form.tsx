@@ -12,13 +12,16 @@ const Body = z.object({
   config: Levels.extend({ alert_enabled: z.boolean() }),
 });
 
-/** Sets the levels of spend of a subscription or of one of its usage lines. */
+/** Sets the levels of spend of a subscription, of one of its usage lines, or of a price group on it. */
 export function SpendAlertForm({
   subscription,
+  groups,
   setting,
   onDone,
 }: {
   readonly subscription: ApiRecord<'Subscription'>;
+  /** The price groups of its usage lines. */
+  readonly groups: readonly ApiRecord<'Group'>[];
   /** Null: it is set for the first time. */
   readonly setting: ApiRecord<'AlertSetting'> | null;
   readonly onDone: () => void;
@@ -32,7 +35,8 @@ export function SpendAlertForm({
     },
   });
   const { control } = form;
-  const lines = (subscription.line_items ?? []).filter((line) => line.price_type === 'USAGE');
+  const lines = usageLines(subscription);
+  const isGroup = (id: string): boolean => groups.some((group) => group.id === id);
   return (
     <Form
       form={form}
@@ -43,7 +47,7 @@ export function SpendAlertForm({
         await answerOf(
           setting === null
             ? api.POST('/alerts/setting', {
-                body: { ...entityOf(entity_id, subscription.id), config },
+                body: { ...entityOf(entity_id, subscription.id, isGroup(entity_id)), config },
               })
             : api.PUT('/alerts/setting/{id}', { params, body: { config } }),
         );
@@ -60,6 +64,7 @@ export function SpendAlertForm({
           isRequired
           choices={[
             [subscription.id, 'All usage of the subscription'],
+            ...groups.map(({ id, name }) => [id, `Price group ${name}`] as const),
             ...lines.map(({ id, display_name }) => [id, display_name ?? id] as const),
           ]}
         />
@@ -75,11 +80,14 @@ export function SpendAlertForm({
   );
 }
 
-const entityOf = (entity_id: string, subscriptionId: string) =>
+export const usageLines = ({ line_items }: ApiRecord<'Subscription'>) =>
+  (line_items ?? []).filter((line) => line.price_type === 'USAGE');
+
+const entityOf = (entity_id: string, subscriptionId: string, isGroup: boolean) =>
   entity_id === subscriptionId
     ? { entity_type: 'subscription' as const, entity_id }
     : {
-        entity_type: 'subscription_line_item' as const,
+        entity_type: isGroup ? ('group' as const) : ('subscription_line_item' as const),
         entity_id,
         parent_entity_type: 'subscription' as const,
         parent_entity_id: subscriptionId,

@@ -1,4 +1,5 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Allowed, useMay } from '../../app/person.tsx';
@@ -11,14 +12,15 @@ import { Money } from '../../ui/money.tsx';
 import { Row, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { notify } from '../../ui/toasts.tsx';
-import { SpendAlertForm } from './spend-alert-form.tsx';
+import { SpendAlertForm, usageLines } from './spend-alert-form.tsx';
 
 type Subscription = ApiRecord<'Subscription'>;
+type Group = ApiRecord<'Group'>;
 type Setting = ApiRecord<'AlertSetting'>;
 
 const SHOWN = 1000;
 
-/** Levels of spend in the running period that are told, of the subscription and of its lines. */
+/** Levels of spend in the running period that are told: of the subscription, of its lines and of its price groups. */
 export function SpendAlerts({ subscription }: { readonly subscription: Subscription }) {
   const [open, setOpen] = useState<'new' | Setting | null>(null);
   const mayRead = useMay('alert_settings:read');
@@ -39,8 +41,12 @@ export function SpendAlerts({ subscription }: { readonly subscription: Subscript
       return found.flatMap(({ items }) => items);
     },
   });
+  const groups = useGroups([
+    ...usageLines(subscription).flatMap(({ price }) => price?.group_id ?? []),
+    ...(query.data ?? []).flatMap((row) => (row.entity_type === 'group' ? row.entity_id : [])),
+  ]);
   if (!mayRead) return null;
-  const nameOf = (setting: Setting): string => nameIn(subscription, setting);
+  const nameOf = (setting: Setting): string => nameIn(subscription, groups, setting);
   const create = (
     <Allowed to="alert_settings:write">
       <Button small icon={<Plus size={14} aria-hidden />} onPress={() => setOpen('new')}>
@@ -63,7 +69,17 @@ export function SpendAlerts({ subscription }: { readonly subscription: Subscript
                 label="List of spend alerts"
                 rows={settings}
                 columns={[
-                  { header: 'For', cell: (row) => <bdi>{nameOf(row)}</bdi> },
+                  {
+                    header: 'For',
+                    cell: (row) =>
+                      row.entity_type === 'group' ? (
+                        <Link to={`/price-groups/${row.entity_id}`}>
+                          <bdi>{nameOf(row)}</bdi>
+                        </Link>
+                      ) : (
+                        <bdi>{nameOf(row)}</bdi>
+                      ),
+                  },
                   ...levelColumns(subscription.currency),
                   {
                     header: 'State',
@@ -103,6 +119,7 @@ export function SpendAlerts({ subscription }: { readonly subscription: Subscript
         {open === null ? null : (
           <SpendAlertForm
             subscription={subscription}
+            groups={groups.filter((group) => isOn(subscription, group))}
             setting={open === 'new' ? null : open}
             onDone={() => setOpen(null)}
           />
@@ -127,10 +144,37 @@ const levelColumns = (currency: string): readonly Column<Setting>[] =>
       config[level] === null ? '–' : <Money amount={config[level].threshold} currency={currency} />,
   }));
 
-const nameIn = ({ line_items }: Subscription, { entity_type, entity_id }: Setting): string =>
-  entity_type === 'subscription'
-    ? 'All usage'
-    : (line_items?.find(({ id }) => id === entity_id)?.display_name ?? entity_id);
+const nameIn = (
+  { line_items }: Subscription,
+  groups: readonly Group[],
+  { entity_type, entity_id }: Setting,
+): string => {
+  if (entity_type === 'subscription') return 'All usage';
+  if (entity_type === 'group') return groups.find(({ id }) => id === entity_id)?.name ?? entity_id;
+  return line_items?.find(({ id }) => id === entity_id)?.display_name ?? entity_id;
+};
+
+/** Whether a usage line of the subscription has a price of the group. */
+const isOn = (subscription: Subscription, { id }: Group): boolean =>
+  usageLines(subscription).some(({ price }) => price?.group_id === id);
+
+const NO_GROUPS: readonly Group[] = [];
+
+/** The published groups with these ids. Empty until they are known, and for people who may not read them. */
+function useGroups(ids: readonly string[]): readonly Group[] {
+  const mayRead = useMay('group:read');
+  const group_ids = [...new Set(ids)].sort();
+  const { data } = useQuery({
+    queryKey: ['price-groups-of', group_ids],
+    enabled: mayRead && group_ids.length > 0,
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/groups/search', { body: { group_ids, limit: group_ids.length }, signal }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  return data?.items ?? NO_GROUPS;
+}
 
 function RemoveAlert({ setting, name }: { readonly setting: Setting; readonly name: string }) {
   const [isOpen, setOpen] = useState(false);
