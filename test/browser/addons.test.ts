@@ -100,6 +100,13 @@ describeInBrowser('addons', (executable) => {
     const { current_period_end } = (await api.get(path)).body;
     expect(after.items).toMatchObject([{ addon_id: id, end_date: current_period_end }]);
     await button('Remove Seats').waitFor({ state: 'detached' });
+
+    await goTo(page, 'Addons', hands);
+    await follow(page, 'Support', 'Support', hands);
+    const subscribers = page.getByRole('region', { name: 'Subscriptions with the addon' });
+    await hands.press(subscribers.getByRole('link').first());
+    await titled(page, 'Growth');
+    await cell(page, 'List of entitlements', 'Support').waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -48,6 +48,29 @@ describeInBrowser('the console', (executable) => {
     await page.context().close();
   });
 
+  test('the menu shows the entry of the page in a low window, and a check of the doctor leads to what it counts', async () => {
+    const { page, problems } = await shown.signedIn();
+    await page.setViewportSize({ width: 1440, height: 600 });
+    const home = page.url().replace(/\/$/, '');
+    for (const label of ['Doctor', 'Home']) {
+      await page.goto(`${home}/${label === 'Home' ? '' : label.toLowerCase()}`);
+      await titled(page, label);
+      const menu = page.getByRole('navigation', { name: 'Pages' });
+      const entry = await menu.getByRole('link', { name: label, exact: true }).boundingBox();
+      const frame = await menu.boundingBox();
+      expect(entry!.y).toBeGreaterThanOrEqual(frame!.y);
+      expect(entry!.y + entry!.height).toBeLessThanOrEqual(frame!.y + frame!.height + 1);
+    }
+    await goTo(page, 'Doctor');
+    await page
+      .getByRole('row', { name: /^Meters/ })
+      .getByRole('link')
+      .click();
+    await titled(page, 'Meters');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('a key needs the password again some time after the login; the request is then repeated', async () => {
     const { page, problems } = await shown.signedIn();
     await goTo(page, 'API keys');

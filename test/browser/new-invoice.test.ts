@@ -2,7 +2,7 @@ import { describeInBrowser } from '../support/requires.ts';
 import { catalogOf } from '../support/catalog.ts';
 import { mouse } from './hands.ts';
 import { everyForm, settled, shifts } from './inspect.ts';
-import { cell, titled } from './steps.ts';
+import { cell, goTo, titled } from './steps.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
 const hands = mouse;
@@ -68,7 +68,10 @@ describeInBrowser('one-off invoices', (executable) => {
   test('the customer is asked for first, and nothing that is shown moves', async () => {
     const { page, problems } = await shown.signedIn();
     const home = page.url().replace(/\/$/, '');
-    await page.goto(`${home}/invoices/new`);
+    await goTo(page, 'Invoices', hands);
+    await hands.press(page.getByRole('link', { name: 'New invoice' }));
+    await titled(page, 'New invoice');
+    await page.goto(page.url());
     const found = page.getByRole('list', { name: 'Customer' });
     await found.getByRole('button', { name: /^Acme Inc/ }).waitFor();
     await settled(page);

@@ -1,6 +1,6 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { Menu as MenuIcon, X } from 'lucide-react';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { allows, permissionsOf } from '../../domain/access/permissions.ts';
 import { Button } from '../ui/button.tsx';
 import { classNames } from '../ui/class-names.ts';
@@ -80,8 +80,19 @@ function Navigation() {
   const offered = ROUTES.filter(
     ({ permission }) => permission === undefined || allows(held, permission),
   );
+  const nav = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  // The menu may be longer than the window: the entry of the page is never out of sight.
+  useEffect(() => {
+    const entry = nav.current?.querySelector('[aria-current]');
+    if (!entry) return;
+    const menu = nav.current!.getBoundingClientRect();
+    const { top, bottom } = entry.getBoundingClientRect();
+    if (bottom > menu.bottom) nav.current!.scrollTop += bottom - menu.bottom;
+    if (top < menu.top) nav.current!.scrollTop -= menu.top - top;
+  }, [path]);
   return (
-    <nav className={styles.nav} aria-label="Pages">
+    <nav ref={nav} className={styles.nav} aria-label="Pages">
       {SECTIONS.map((section) => {
         const entries = offered.filter(({ menu }) => menu?.section === section);
         if (entries.length === 0) return null;

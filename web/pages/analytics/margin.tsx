@@ -60,6 +60,7 @@ export function Margin({
                     <Figure
                       label="Revenue"
                       value={<Money amount={total_revenue} currency={currency} />}
+                      note="of usage, after discounts, not rounded"
                     />
                     <Figure
                       label="Cost to you"

@@ -1,5 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { RefreshCw } from 'lucide-react';
+import { allows, permissionsOf } from '../../../domain/access/permissions.ts';
+import { CHECK_PAGES } from '../../app/check-pages.ts';
+import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -23,9 +27,21 @@ const ORDER: readonly State[] = ['bad', 'warn', 'ok'];
 const COLUMNS: readonly Column<Check>[] = [
   { header: 'Check', cell: ({ name }) => formatWord(name) },
   { header: 'Status', cell: ({ state }) => <Badge tone={TONES[state]}>{WORDS[state]}</Badge> },
-  { header: 'Result', cell: ({ found }) => found },
+  { header: 'Result', cell: (check) => <Found by={check} /> },
   { header: 'How to fix it', cell: ({ mend }) => mend ?? '–' },
 ];
+
+/** The result, with a link to the records that it counts. */
+function Found({ by: { name, found } }: { readonly by: Check }) {
+  const page = CHECK_PAGES[name];
+  const { person } = useSignedIn();
+  if (page === undefined || !allows(permissionsOf(person.roles), page.permission)) return found;
+  return (
+    <Link to={page.to} {...(page.search ? { search: page.search as never } : {})}>
+      {found}
+    </Link>
+  );
+}
 
 const SUMMARY: Readonly<Record<State, string>> = {
   ok: 'All checks of this environment pass.',

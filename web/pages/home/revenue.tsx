@@ -93,7 +93,7 @@ function OfCurrency({
       <Figure
         label="MRR"
         value={money(sums.mrr)}
-        note="of active subscriptions"
+        note="monthly recurring revenue of active subscriptions"
         to="/subscriptions"
         search={{ subscription_status: 'active', currency }}
       />

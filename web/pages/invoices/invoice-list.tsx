@@ -1,9 +1,11 @@
+import { Plus } from 'lucide-react';
 import { OpenAmount } from '../../app/billing/open-amount.tsx';
 import { InvoicePayment } from '../../app/billing/invoice-payment.tsx';
 import { isOwed } from '../../app/billing/payment-state.ts';
 import { choice, contains, currency, day, given, linked, text } from '../../app/list/filters.tsx';
 import type { FileColumn } from '../../app/list/list-file.tsx';
 import { ListPage, listOf } from '../../app/list/list-page.tsx';
+import { Allowed } from '../../app/person.tsx';
 import { timeOfCustomer } from '../../app/customer-time.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
@@ -125,6 +127,13 @@ const INVOICES = listOf({
 export const View = () => (
   <ListPage
     list={INVOICES}
+    actions={
+      <Allowed to="invoice:write">
+        <ButtonLink to="/invoices/new" tone="primary" icon={<Plus size={14} aria-hidden />}>
+          New invoice
+        </ButtonLink>
+      </Allowed>
+    }
     empty={
       <EmptyState
         title="No invoices yet"

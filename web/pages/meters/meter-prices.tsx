@@ -3,12 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { rateOf } from '../../app/billing/rate-of.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
+import { Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 
 const PRICES_SHOWN = 20;
 
-/** The prices that charge what the meter counts, each with a link to its plan, addon or subscription. */
+/** The prices that charge what the meter counts, each with a link to its plan, addon, subscription or cost sheet. */
 export function MeterPrices({ meterId }: { readonly meterId: string }) {
   const query = useQuery({
     queryKey: ['meter', meterId, 'prices'],
@@ -26,10 +27,10 @@ export function MeterPrices({ meterId }: { readonly meterId: string }) {
         total === 0 ? (
           <p>No price uses this meter.</p>
         ) : (
-          <div>
+          <Stack>
             <p>{total === 1 ? '1 price uses' : `${total} prices use`} this meter:</p>
             <PlainTable label="Prices of the meter" rows={items} columns={COLUMNS} />
-          </div>
+          </Stack>
         )
       }
     </Loaded>
@@ -60,5 +61,6 @@ function Owner({ price: { entity_type, entity_id, plan, addon } }: { readonly pr
         <bdi>{addon?.name ?? 'Addon'}</bdi>
       </Link>
     );
+  if (entity_type === 'COSTSHEET') return <Link to={`/cost-sheets/${entity_id}`}>Cost sheet</Link>;
   return <>{formatWord(entity_type)}</>;
 }

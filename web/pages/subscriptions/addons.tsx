@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay } from '../../app/person.tsx';
-import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import type { ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -10,6 +9,7 @@ import { Quantity } from '../../ui/money.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
+import { useAddonsOf } from './addons-of.ts';
 import { PreviewedRemoval } from './previewed-removal.tsx';
 
 type Subscription = ApiRecord<'Subscription'>;
@@ -20,16 +20,7 @@ export function Addons({ subscription }: { readonly subscription: Subscription }
   const [removed, setRemoved] = useState<Association | null>(null);
   const mayWrite = useMay('subscription:write');
   const { id, subscription_status: status } = subscription;
-  const query = useQuery({
-    queryKey: ['subscription', id, 'addons'],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.GET('/subscriptions/{id}/addons/associations', {
-          params: { path: { id }, query: { limit: 1000 } },
-          signal,
-        }),
-      ),
-  });
+  const query = useAddonsOf(id);
   const addons = query.data?.items ?? [];
   if (addons.length === 0 && !query.isError) return null;
   const isRunning = status === 'active' || status === 'trialing';

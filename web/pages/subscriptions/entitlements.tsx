@@ -10,6 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
+import { useAddonsOf } from './addons-of.ts';
 import { ChangeEntitlement } from './change-entitlement.tsx';
 
 type Subscription = ApiRecord<'Subscription'>;
@@ -48,8 +49,12 @@ export function Entitlements({ subscription }: { readonly subscription: Subscrip
         }),
       ),
   });
+  const addons = useAddonsOf(id);
+  const names = new Map(
+    (addons.data?.items ?? []).map(({ addon_id, addon }) => [addon_id, addon?.name ?? addon_id]),
+  );
   const close = (): void => setChanged(null);
-  const inForce = (query.data?.features ?? []).flatMap(given);
+  const inForce = (query.data?.features ?? []).flatMap((feature) => given(feature, names));
   // The two answers may be of different moments.
   const others = (own.data?.items ?? []).filter(
     ({ id: one }) => !inForce.some((row) => row.id === one),
@@ -122,7 +127,11 @@ function Origin({ of: from }: { readonly of: Row['from'] }) {
   );
 }
 
-const given = ({ feature, sources }: ApiRecord<'GrantedFeature'>): Row[] =>
+/** `names`: of the addons of the subscription, by id. */
+const given = (
+  { feature, sources }: ApiRecord<'GrantedFeature'>,
+  names: ReadonlyMap<string, string>,
+): Row[] =>
   sources.map(({ entitlement_id, entity_type, entity_id, entity_name, ...values }) => ({
     ...values,
     id: entitlement_id,
@@ -132,7 +141,11 @@ const given = ({ feature, sources }: ApiRecord<'GrantedFeature'>): Row[] =>
       entity_type === 'subscription'
         ? null
         : // The API gives no name of an addon here.
-          { id: entity_id, list: `${entity_type}s`, name: entity_name || formatWord(entity_type) },
+          {
+            id: entity_id,
+            list: `${entity_type}s`,
+            name: entity_name || (names.get(entity_id) ?? formatWord(entity_type)),
+          },
   }));
 
 const off = (entitlement: Entitlement): Row => ({

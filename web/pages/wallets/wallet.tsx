@@ -55,10 +55,15 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
           label="Balance"
           value={<Money amount={wallet.balance} currency={currency} />}
           note={<Quantity value={wallet.credit_balance} unit="credits" />}
+          to={`/wallets/${wallet.id}`}
+          search={{ tab: 'transactions' }}
         />
         <Figure
           label="Unbilled usage"
           value={<Money amount={unbilledUsage(wallet)} currency={currency} />}
+          note="of the running periods"
+          to={`/customers/${wallet.customer_id}`}
+          search={{ tab: 'usage' }}
         />
         <Figure
           label="Open invoices"

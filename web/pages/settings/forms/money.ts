@@ -18,7 +18,7 @@ const levels = (unit: string, conditions: readonly string[] = ['above']) => ({
   alert_enabled: { kind: 'switch', label: 'Send alerts' } as const,
   critical: level('Critical', unit, conditions),
   warning: level('Warning', unit, conditions),
-  info: level('Information', unit, conditions),
+  info: level('Notice', unit, conditions),
 });
 const UNITS: Choices = [['', 'Never'], ...words(CREDIT_GRANT_EXPIRATION_UNITS)];
 
