@@ -3,7 +3,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { Row, Section } from '../../ui/page.tsx';
+import { Row, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Period } from '../../ui/time.tsx';
 import { SUBSCRIPTION_STATUSES } from '../../../schemas/words.ts';
@@ -43,27 +43,29 @@ export function SubscriptionsOfAddon({ addonId }: { readonly addonId: string }) 
   const total = query.data?.pagination.total ?? 0;
   return (
     <Section title="Subscriptions">
-      <DataTable
-        label="Subscriptions with the addon"
-        query={query}
-        columns={COLUMNS}
-        rowTo={({ id }) => `/subscriptions/${id}`}
-        empty={
-          <EmptyState
-            title="No subscription has it"
-            action={<ButtonLink to="/subscriptions">Go to subscriptions</ButtonLink>}
-          >
-            Add it on the page of a subscription: you see what it charges before it begins.
-          </EmptyState>
-        }
-      />
-      {total === 0 ? null : (
-        <Row>
-          <ButtonLink to="/subscriptions" search={{ addon_id: addonId } as never} small>
-            Subscriptions with the addon ({total.toLocaleString('en-US')})
-          </ButtonLink>
-        </Row>
-      )}
+      <Stack>
+        <DataTable
+          label="Subscriptions with the addon"
+          query={query}
+          columns={COLUMNS}
+          rowTo={({ id }) => `/subscriptions/${id}`}
+          empty={
+            <EmptyState
+              title="No subscription has it"
+              action={<ButtonLink to="/subscriptions">Go to subscriptions</ButtonLink>}
+            >
+              Add it on the page of a subscription: you see what it charges before it begins.
+            </EmptyState>
+          }
+        />
+        {total === 0 ? null : (
+          <Row>
+            <ButtonLink to="/subscriptions" search={{ addon_id: addonId } as never} small>
+              Subscriptions with the addon ({total.toLocaleString('en-US')})
+            </ButtonLink>
+          </Row>
+        )}
+      </Stack>
     </Section>
   );
 }

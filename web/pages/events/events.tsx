@@ -51,7 +51,7 @@ const FILTERS = {
 
 const COLUMNS: readonly Column<Event>[] = [
   { header: 'Event', cell: ({ id }) => <code className={styles.id}>{id}</code> },
-  { header: 'Name', cell: ({ event_name }) => event_name },
+  { header: 'Name', wideOnly: true, cell: ({ event_name }) => event_name },
   { header: 'Customer', cell: (event) => event.external_customer_id },
   {
     header: 'Properties',

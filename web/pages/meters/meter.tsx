@@ -124,7 +124,7 @@ function Versions({ id }: { readonly id: string }) {
                   </>
                 ),
               },
-              { header: 'Aggregation', cell: inWords },
+              { header: 'Aggregation', wideOnly: true, cell: inWords },
               {
                 header: 'Applies to periods from',
                 cell: ({ effective_from }) => <Time at={effective_from} />,

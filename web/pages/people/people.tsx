@@ -12,7 +12,7 @@ import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { useListState } from '../../ui/list-state.ts';
-import { Page, Row } from '../../ui/page.tsx';
+import { Page, Row, Stack } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -148,7 +148,7 @@ function Accounts({ kind }: { readonly kind: Kind }) {
   ];
   const refresh = () => cache.invalidateQueries({ queryKey: ['users'] });
   return (
-    <>
+    <Stack>
       <Row>
         <ListFile
           name={kind === 'user' ? 'people' : 'service-accounts'}
@@ -204,7 +204,7 @@ function Accounts({ kind }: { readonly kind: Kind }) {
             : 'Delete its keys under API keys first: an account with keys cannot be removed.'}
         </p>
       </ConfirmDialog>
-    </>
+    </Stack>
   );
 }
 

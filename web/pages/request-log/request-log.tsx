@@ -55,7 +55,12 @@ const COLUMNS: readonly Column<Entry>[] = [
         </Badge>
       ),
   },
-  { header: 'ms', sort: 'duration_ms', align: 'end', cell: ({ duration_ms }) => duration_ms },
+  {
+    header: 'Duration, ms',
+    sort: 'duration_ms',
+    align: 'end',
+    cell: ({ duration_ms }) => duration_ms,
+  },
   {
     header: 'Caller',
     wideOnly: true,

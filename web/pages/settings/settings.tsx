@@ -61,32 +61,34 @@ export function View() {
           onChange={(chosen) => setState({ view: chosen })}
         />
       </FilterBar>
-      {key === 'saml_config' ? <MetadataAddress /> : null}
-      <Loaded query={found} what="the setting">
-        {({ value }) => (
-          <Card key={`${key} ${JSON.stringify(value)}`}>
-            {view === 'json' ? (
-              isSuperAdmin ? (
-                <JsonEditor value={value} onSave={save} />
+      <Stack>
+        {key === 'saml_config' ? <MetadataAddress /> : null}
+        <Loaded query={found} what="the setting">
+          {({ value }) => (
+            <Card key={`${key} ${JSON.stringify(value)}`}>
+              {view === 'json' ? (
+                isSuperAdmin ? (
+                  <JsonEditor value={value} onSave={save} />
+                ) : (
+                  <CodeBlock label="Setting" text={JSON.stringify(value, null, 2)} />
+                )
+              ) : isSuperAdmin ? (
+                <SettingEditor
+                  form={form}
+                  value={value}
+                  onSave={save}
+                  {...(key === 'invoice_pdf_config' ? { preview: invoiceSample } : {})}
+                />
               ) : (
-                <CodeBlock label="Setting" text={JSON.stringify(value, null, 2)} />
-              )
-            ) : isSuperAdmin ? (
-              <SettingEditor
-                form={form}
-                value={value}
-                onSave={save}
-                {...(key === 'invoice_pdf_config' ? { preview: invoiceSample } : {})}
-              />
-            ) : (
-              <Stack>
-                <p>Only a super admin changes settings.</p>
-                <SettingEditor form={form} value={value} />
-              </Stack>
-            )}
-          </Card>
-        )}
-      </Loaded>
+                <Stack>
+                  <p>Only a super admin changes settings.</p>
+                  <SettingEditor form={form} value={value} />
+                </Stack>
+              )}
+            </Card>
+          )}
+        </Loaded>
+      </Stack>
     </Page>
   );
 }

@@ -38,9 +38,14 @@ export function Attempts({ id }: { readonly id: string }) {
   const columns: readonly Column<Attempt>[] = [
     { header: 'Time', cell: ({ created_at }) => <Time at={created_at} seconds /> },
     { header: 'Event', cell: ({ event_type: type }) => <code>{type}</code> },
-    { header: 'Attempt', align: 'end', cell: ({ attempt }) => attempt },
+    { header: 'Attempt', align: 'end', wideOnly: true, cell: ({ attempt }) => attempt },
     { header: 'Response', cell: (attempt) => <Outcome of={attempt} /> },
-    { header: 'ms', align: 'end', wideOnly: true, cell: ({ duration_ms }) => duration_ms },
+    {
+      header: 'Duration, ms',
+      align: 'end',
+      wideOnly: true,
+      cell: ({ duration_ms }) => duration_ms,
+    },
     {
       header: 'Details',
       cell: (attempt) => (
