@@ -44,13 +44,14 @@ export function withVersions(random: Random, plain: Contract): Contract {
   const edited = lines.filter(({ name }) => edits.some((edit) => lineOfEdit(edit) === name));
   const line = random.chance(0.7) ? random.pick(edited.length === 0 ? lines : edited) : null;
   const times = edits.flatMap((edit) => (lineOfEdit(edit) === line?.name ? [edit.at] : []));
+  const away = times.length === 0 ? null : timeAround(random, random.pick(times), plain.start);
+  // No line is left to add it to after the end.
+  const isLate = away === null || (plain.end !== null && away.end >= plain.end);
   const off = line && {
     ...{ line: line.name, percent: 25 },
     ...(random.chance(0.6) ? { amount: randomAmount(random, plain) } : {}),
     // Which version of an advance a coupon is of is not told here, nor the parts of a row that is grouped.
-    ...(line.advance || plain.grouped || times.length === 0
-      ? {}
-      : { away: timeAround(random, random.pick(times), plain.start) }),
+    ...(line.advance || plain.grouped || isLate ? {} : { away }),
   };
   return {
     ...contract,
