@@ -48,6 +48,10 @@ export function refundCapacity(payment: RefundablePayment, refunds: readonly Ref
   return Decimal.max(decimal(payment.amount).minus(reserved), ZERO);
 }
 
+/** Sum of the refunds in flight and of those that succeeded. */
+export const refundsReserved = (refunds: readonly Refund[]): Decimal =>
+  sum(refunds.filter(reserves).map((refund) => decimal(refund.amount)));
+
 /** Sum of the refunds in flight. */
 export const refundsInFlight = (refunds: readonly Refund[]): Decimal =>
   sum(

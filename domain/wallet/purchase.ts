@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { BillingError } from '../errors.ts';
-import { decimal, decimalText, roundToStorage, type Decimal } from '../money.ts';
+import { Decimal, decimal, decimalText, roundToStorage, sum, ZERO } from '../money.ts';
 import { moveTransaction } from '../states/wallet-transaction.ts';
 import { moveWallet } from '../states/wallet.ts';
-import {
-  availableAfterOverdraft,
-  availableCredits,
-  takeInOrder,
-  type CreditBlock,
-} from './credit-block.ts';
+import { availableAfterOverdraft, takeInOrder, type CreditBlock } from './credit-block.ts';
 import type { CreditReason, WalletTransaction } from './transaction.ts';
 import {
   blockOf,
@@ -79,54 +74,109 @@ export const failPurchase = (pending: readonly WalletTransaction[]): WalletTrans
     transaction_status: moveTransaction(row.transaction_status, 'fail'),
   }));
 
+/** A block of a purchase or of its bonus. */
+export interface BoughtBlock {
+  readonly block: CreditBlock;
+  /** Credits that the purchase added. */
+  readonly credit_amount: string;
+  /** Credits that refunds have taken back. */
+  readonly recalled: Decimal;
+}
+
 /**
- * Takes back the remaining credits of a voided invoice, before the money is refunded (money 9.16).
- * `bought` holds the blocks of the purchase and its bonus, with the credits that each added. When some
+ * Takes back the remaining credits of a voided invoice, before the money is refunded (money 9.16). When some
  * credits are already spent, it refuses with 409 unless the caller forces it.
  */
 export function recallPurchase(
   wallet: Wallet,
-  bought: readonly { readonly block: CreditBlock; readonly credit_amount: string }[],
+  bought: readonly BoughtBlock[],
   rowId: string,
   force: boolean,
 ): WalletDecision {
-  moveWallet(wallet.wallet_status, 'debit');
   const isSpent = bought.some(
-    ({ block, credit_amount }) => !decimal(block.credits_available).eq(decimal(credit_amount)),
+    ({ block, credit_amount, recalled }) =>
+      !decimal(block.credits_available).plus(recalled).eq(decimal(credit_amount)),
   );
   if (isSpent && !force) throw creditsSpent();
-  const blocks = bought.map(({ block }) => block);
-  const credits = availableCredits(blocks);
-  if (credits.isZero()) return { wallet, rows: [], blocks: [] };
+  return recall(
+    wallet,
+    bought.map(({ block }) => ({ block, credits: decimal(block.credits_available) })),
+    rowId,
+  );
+}
 
-  const taken = takeInOrder(blocks, credits);
+/** How much of the price of a purchase its refunds have returned, with the current one; amounts in one currency. */
+export interface RefundedPrice {
+  readonly refunded: Decimal;
+  /** What was paid for the credits, above 0. */
+  readonly price: Decimal;
+}
+
+/**
+ * Credits of a block that a refund takes back: the refunded share of those that were bought, less those that earlier
+ * refunds took back (money 9.16).
+ */
+export function creditsOfRefund(
+  { credit_amount, recalled }: Pick<BoughtBlock, 'credit_amount' | 'recalled'>,
+  { refunded, price }: RefundedPrice,
+): Decimal {
+  assert(price.gt(0), 'credits without a price');
+  const bought = decimal(credit_amount);
+  const share = refunded.gte(price) ? bought : roundToStorage(bought.times(refunded).div(price));
+  return Decimal.max(share.minus(recalled), ZERO);
+}
+
+/**
+ * Takes back the credits of a refund, of the purchase and of its bonus alike, before the money is returned (money
+ * 9.16). 409 if fewer of them are unspent.
+ */
+export function recallRefunded(
+  wallet: Wallet,
+  bought: readonly BoughtBlock[],
+  rowId: string,
+  price: RefundedPrice,
+): WalletDecision {
+  const parts = bought.map((of) => ({ block: of.block, credits: creditsOfRefund(of, price) }));
+  if (parts.some(({ block, credits }) => credits.gt(decimal(block.credits_available))))
+    throw creditsSpent();
+  return recall(wallet, parts, rowId);
+}
+
+function recall(
+  wallet: Wallet,
+  parts: readonly { readonly block: CreditBlock; readonly credits: Decimal }[],
+  rowId: string,
+): WalletDecision {
+  moveWallet(wallet.wallet_status, 'debit');
+  const credits = sum(parts.map((part) => part.credits));
+  if (credits.isZero()) return { wallet, rows: [], blocks: [] };
+  const taken = parts.map((part) => takeInOrder([part.block], part.credits));
   const before = decimal(wallet.credit_balance);
   const after = before.minus(credits);
   const row = debitRow(
     wallet,
     { id: rowId, credits, transaction_reason: 'CREDIT_ADJUSTMENT' },
     { before, after },
-    taken.breakdown,
+    taken.flatMap(({ breakdown }) => breakdown),
   );
-  return { wallet: withCreditBalance(wallet, after), rows: [row], blocks: taken.blocks };
+  const blocks = taken.flatMap((of) => of.blocks);
+  return { wallet: withCreditBalance(wallet, after), rows: [row], blocks };
 }
 
 /**
- * Refuses to void the purchase of a closed wallet unless the end of the wallet took all of its credits: those that were
- * spent before, and those that continue in another wallet, are not given up (money 9.16). `taken` is what the end took
- * of each block.
+ * Refuses to take back credits of a closed wallet unless the end of the wallet took them: those that were spent
+ * before, and those that continue in another wallet, are not given up (money 9.16). `taken` is what the end took of
+ * each block.
  */
 export function assertGivenUp(
-  bought: readonly { readonly id: string; readonly credit_amount: string }[],
+  wanted: readonly { readonly id: string; readonly credits: Decimal }[],
   taken: readonly { readonly credit_transaction_id: string; readonly credits: string }[],
 ): void {
-  const isGivenUp = bought.every(({ id, credit_amount }) =>
-    taken.some(
-      ({ credit_transaction_id, credits }) =>
-        credit_transaction_id === id && decimal(credits).eq(decimal(credit_amount)),
-    ),
+  const creditsOf = new Map(
+    taken.map(({ credit_transaction_id, credits }) => [credit_transaction_id, decimal(credits)]),
   );
-  if (!isGivenUp) throw creditsSpent();
+  if (!wanted.every(({ id, credits }) => credits.lte(creditsOf.get(id) ?? ZERO)))
+    throw creditsSpent();
 }
 
 /** One step of `bonus_credits_topup_config`; decimals as text. */
@@ -157,7 +207,8 @@ export function bonusCredits(
 }
 
 function creditsSpent(): BillingError {
-  const message = 'Credits of this purchase have been spent.';
+  const message =
+    'Credits of this purchase have been spent. Refund at most the price of those that are left.';
   return new BillingError('conflict', 'credits_spent', message, [
     { path: 'wallet_transaction', code: 'credits_spent', message },
   ]);

@@ -18,6 +18,8 @@ export const transactionKey = {
   prepaid: (invoiceId: string, applyVersion: number, walletId: string) =>
     `system:prepaid:${invoiceId}:${applyVersion}:${walletId}`,
   negativeNet: (invoiceId: string) => `system:negative-net:${invoiceId}`,
+  /** The credits that a refund of their price takes back (money 9.16). `cause`: the key of the refund. */
+  recall: (cause: string) => `system:recall:${cause}`,
   refundRetry: (refundId: string) => `system:refund-retry:${refundId}`,
   autoTopUp: (walletId: string, evaluationId: string) =>
     `system:autotopup:${walletId}:${evaluationId}`,

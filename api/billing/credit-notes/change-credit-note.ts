@@ -29,6 +29,7 @@ import {
 } from '../records/credit-note-repository.ts';
 import { paymentsOfInvoice } from '../records/payment-repository.ts';
 import { refundsOfInvoice } from '../records/refund-repository.ts';
+import { recallRefundedCredits } from '../wallets/undo-purchase.ts';
 import { returnMoney } from '../refunds/return-money.ts';
 import { creditableRows } from '../computing/creditable-rows.ts';
 import { creditNoteEvent } from './credit-note-notification.ts';
@@ -117,9 +118,11 @@ async function refundOf(
   { invoice }: LockedInvoice,
   note: CreditNoteRecord,
 ): Promise<RefundRecord[]> {
+  const amount = decimal(note.total_amount);
+  await recallRefundedCredits(tx, deps, caller, invoice, { amount, key: note.id });
   const payments = await paymentsOfInvoice(tx, caller.scope, invoice.id);
   return await returnMoney(tx, deps, caller, payments, {
-    amount: decimal(note.total_amount),
+    amount,
     target: note.refund_target ?? 'PREPAID_WALLET',
     refund_reason: REFUND_REASON[note.reason],
     invoice_id: invoice.id,

@@ -1,5 +1,6 @@
 import { notFound } from '../../../domain/errors.ts';
 import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
+import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { inScope, oneOf, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
@@ -178,6 +179,19 @@ export async function findDebitsOfInvoice(
           where r.tenant_id = t.tenant_id and r.environment_id = t.environment_id
             and r.reference_id = ${invoiceId} and r.source_id = t.id)
      order by wallet_id, created_at, id`;
+}
+
+/** Debits that took back credits of the invoice's purchase because their price was refunded (money 9.16). */
+export async function findRecallsOfInvoice(
+  db: Db,
+  scope: Scope,
+  invoiceId: string,
+): Promise<TransactionRow[]> {
+  return await db<TransactionRow[]>`
+    select ${transactionColumns(db)} from wallet_transactions
+     where ${inScope(db, scope)} and reference_id = ${invoiceId} and reference_type = 'INVOICE'
+       and type = 'debit' and starts_with(idempotency_key, ${transactionKey.recall('')})
+     order by created_at, id`;
 }
 
 /** The debit of a wallet that this record caused; null if there is none. */

@@ -19,6 +19,7 @@ import {
   getRefund,
   refundsOfPayments,
 } from '../records/refund-repository.ts';
+import { recallRefundedCredits } from '../wallets/undo-purchase.ts';
 import { creditForPayment, returnMoney, type MoneyBack } from './return-money.ts';
 
 /** A created refund, or the earlier refund with the same key. */
@@ -29,7 +30,8 @@ export interface CreatedRefund {
 
 /**
  * Refunds one payment: the requested amount, or all that is not refunded yet (money 9.2). The refunds of a
- * payment never exceed it. 404 if the payment is unknown.
+ * payment never exceed it. Credits that the payment has bought are taken back first (9.16). 404 if the payment is
+ * unknown.
  */
 export async function createRefund(
   tx: Transaction,
@@ -53,6 +55,8 @@ export async function createRefund(
   const amount = body.amount == null ? capacity : decimal(body.amount);
   if (!isRounded(amount, payment.currency))
     throw invalidField('amount', 'has more decimals than the currency');
+  if (locked !== null && amount.lte(capacity))
+    await recallRefundedCredits(tx, deps, caller, locked.invoice, { amount, key });
   const [refund] = await returnMoney(tx, deps, caller, [payment], {
     ...moneyBack(payment, amount),
     target: body.target ?? 'PREPAID_WALLET',

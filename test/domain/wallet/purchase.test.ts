@@ -5,6 +5,7 @@ import {
   completePurchase,
   failPurchase,
   recallPurchase,
+  recallRefunded,
   requestPurchase,
 } from '../../../domain/wallet/purchase.ts';
 import { refusalOf, refusalText } from '../../support/refusal.ts';
@@ -143,9 +144,9 @@ describe('its failure (money 2.11.8)', () => {
 });
 
 describe('credits whose invoice is voided (money 9.16)', () => {
-  const bought = (left: string, bonusLeft = '50') => [
-    { block: block('buy', left), credit_amount: '20' },
-    { block: block('bonus', bonusLeft), credit_amount: '50' },
+  const bought = (left: string, bonusLeft = '50', recalled = '0') => [
+    { block: block('buy', left), credit_amount: '20', recalled: decimal(recalled) },
+    { block: block('bonus', bonusLeft), credit_amount: '50', recalled: decimal('0') },
   ];
 
   test('go, with their bonus', () => {
@@ -166,6 +167,11 @@ describe('credits whose invoice is voided (money 9.16)', () => {
     ]);
     expect(left(decision.blocks)).toBe('buy:0 bonus:0');
     expect(decision.wallet.credit_balance).toBe('5');
+  });
+
+  test('go without those that a refund took back before', () => {
+    const decision = recallPurchase(walletOf('65'), bought('10', '50', '10'), 'row', false);
+    expect(decision.rows).toMatchObject([{ credit_amount: '60', credit_balance_after: '5' }]);
   });
 
   test.each`
@@ -193,6 +199,55 @@ describe('credits whose invoice is voided (money 9.16)', () => {
     expect(refusalText(() => recallPurchase(closed, bought('20'), 'row', true))).toBe(
       'invalid invalid_operation wallet_status',
     );
+  });
+});
+
+describe('credits whose price is refunded (money 9.16)', () => {
+  const bought = (left: string, bonusLeft: string, recalled = '0', bonusRecalled = '0') => [
+    { block: block('buy', left), credit_amount: '20', recalled: decimal(recalled) },
+    { block: block('bonus', bonusLeft), credit_amount: '50', recalled: decimal(bonusRecalled) },
+  ];
+  const refunded = (of: ReturnType<typeof bought>, amount: string) =>
+    recallRefunded(walletOf('75'), of, 'row', { refunded: decimal(amount), price: decimal('40') });
+
+  test.each`
+    refunds                | of                                   | amount  | after
+    ${'a part'}            | ${bought('20', '50')}                | ${'10'} | ${'buy:15 bonus:37.5'}
+    ${'a further part'}    | ${bought('15', '37.5', '5', '12.5')} | ${'20'} | ${'buy:10 bonus:25'}
+    ${'all'}               | ${bought('20', '50')}                | ${'40'} | ${'buy:0 bonus:0'}
+    ${'the rest'}          | ${bought('10', '25', '10', '25')}    | ${'40'} | ${'buy:0 bonus:0'}
+    ${'the unspent half'}  | ${bought('10', '25')}                | ${'20'} | ${'buy:0 bonus:0'}
+    ${'more than was due'} | ${bought('20', '50')}                | ${'41'} | ${'buy:0 bonus:0'}
+  `('$refunds: $after', ({ of, amount, after }) => {
+    const { rows, blocks } = refunded(of, amount);
+    expect(left(blocks)).toBe(after);
+    expect(rows).toMatchObject([{ transaction_reason: 'CREDIT_ADJUSTMENT', type: 'debit' }]);
+  });
+
+  test('a part that does not divide is stored with 18 decimals, and the rest takes all', () => {
+    const price = { refunded: decimal('1'), price: decimal('3') };
+    const of = [{ block: block('buy', '20'), credit_amount: '20', recalled: decimal('0') }];
+    const [row] = recallRefunded(walletOf('20'), of, 'row', price).rows;
+    expect(row!.credit_amount).toBe('6.666666666666666667');
+    const rest = [
+      { block: block('buy', '13.333333333333333333'), credit_amount: '20', recalled: decimal(row!.credit_amount) },
+    ]; // prettier-ignore
+    const last = recallRefunded(walletOf('20'), rest, 'row', { ...price, refunded: decimal('3') });
+    expect(left(last.blocks)).toBe('buy:0');
+  });
+
+  test('nothing, if earlier refunds took these credits', () => {
+    const { rows, blocks } = refunded(bought('10', '25', '10', '25'), '20');
+    expect([rows, blocks]).toEqual([[], []]);
+  });
+
+  test.each`
+    why                    | of
+    ${'some bought ones'}  | ${bought('9.99', '50')}
+    ${'some of the bonus'} | ${bought('20', '24.99')}
+  `('are refused with 409 when $why are spent', ({ of }) => {
+    const refusal = refusalOf(() => refunded(of, '20'));
+    expect([refusal.kind, refusal.code]).toEqual(['conflict', 'credits_spent']);
   });
 });
 
