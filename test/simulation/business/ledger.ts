@@ -361,7 +361,13 @@ export class Ledger {
   sell(invoice: Invoice, credits: number, price: number, at: string, isAuto = false): void {
     invoice.total = price;
     invoice.net = price;
-    invoice.purchase = { credits, book: invoice.customer.book, isAuto, state: 'unpaid' };
+    invoice.purchase = {
+      credits,
+      book: invoice.customer.book,
+      isAuto,
+      recalled: 0,
+      state: 'unpaid',
+    };
     this.#completePurchase(invoice, at);
   }
 
@@ -416,12 +422,34 @@ export class Ledger {
     if (toWallet > 0) bookOf(invoice).credit(toWallet);
   }
 
+  /**
+   * Credits that a refund takes back: the refunded share of what was sold, less what earlier refunds took back (money
+   * 9.16). May be a fraction.
+   */
+  soldFor(invoice: Invoice, amount: number): number {
+    const { purchase } = invoice;
+    if (purchase?.state !== 'done') return 0;
+    const returned = Math.min(this.refunded(invoice) + amount, invoice.total!);
+    return Math.max((purchase.credits * returned) / invoice.total! - purchase.recalled, 0);
+  }
+
+  /** Takes them back, before the money goes back; false if some of them are spent. */
+  recallSold(invoice: Invoice, amount: number): boolean {
+    const { purchase } = invoice;
+    const credits = this.soldFor(invoice, amount);
+    if (purchase === null || credits === 0) return true;
+    if (!purchase.book.recall(invoice.id, credits)) return false;
+    purchase.recalled += credits;
+    return true;
+  }
+
   /** A voided invoice: credits that it sold are taken out, money and credits that paid it go back. */
   /** `credited` has returned already (money 9.12). */
   void(invoice: Invoice, isToSource: boolean, at: string, credited: number): void {
     const { purchase } = invoice;
     invoice.isVoid = true;
-    if (purchase?.state === 'done' && !purchase.book.recall(invoice.id, purchase.credits))
+    const sold = purchase === null ? 0 : purchase.credits - purchase.recalled;
+    if (purchase?.state === 'done' && !purchase.book.recall(invoice.id, sold))
       throw new Error(`the purchase of ${invoice.id} was voided though its credits are spent`);
     const back = this.paid(invoice) - this.refunded(invoice) - credited;
     if (back > 0) this.returnMoney(invoice, back, isToSource);

@@ -119,11 +119,16 @@ export async function deletePayment(desk: Desk): Promise<void> {
 
 export async function refund(desk: Desk, row: any): Promise<void> {
   const { customer, ledger, random } = desk;
-  const payment = random.pick(ledger.paymentsOf(ledger.invoices.get(row.id)!));
+  const invoice = ledger.invoices.get(row.id)!;
+  const payments = ledger.paymentsOf(invoice);
+  const payment = random.pick(payments);
   if (payment === undefined) return;
   const capacity = payment.amount - payment.refunded;
   const amount = random.chance(0.5) ? capacity : 1 + random.below(payment.amount);
   const isToSource = payment.kind === 'bank' && random.chance(0.5);
+  // The books count whole cents of credits, and one payment of a purchase.
+  if (invoice.purchase !== null && payments.length > 1) return;
+  if (!Number.isInteger(ledger.soldFor(invoice, Math.min(amount, capacity)))) return;
   const body = await desk.command('refund', '/refunds', {
     payment_id: payment.id,
     amount: money(amount),
@@ -131,6 +136,9 @@ export async function refund(desk: Desk, row: any): Promise<void> {
   });
   if (body === null) return;
   if (amount > capacity) throw new Error(`refunded ${amount} of the ${capacity} of ${payment.id}`);
+  if (!ledger.recallSold(invoice, amount))
+    throw new Error(`refunded ${amount} of ${payment.id}, whose credits are spent`);
+  if (invoice.purchase !== null) desk.business.count('refund of bought credits');
   if (!isToSource) ledger.backToWallet(payment, amount, customer);
   else ledger.backToSource(payment, amount);
 }

@@ -34,6 +34,8 @@ export interface Purchase {
   readonly book: WalletBook;
   /** The wallet bought them by itself. */
   readonly isAuto?: boolean;
+  /** Credits that refunds of their price took back. */
+  recalled: number;
   state: 'unpaid' | 'done' | 'failed';
 }
 

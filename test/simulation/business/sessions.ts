@@ -113,7 +113,7 @@ async function gatedTopUp(desk: Desk): Promise<Session | null> {
   if (body === null) return null;
   const invoice = ledger.invoiceOf(body.invoice_id, customer);
   const { book } = customer;
-  invoice.purchase = { credits: credits * book.rate, book, state: 'unpaid' };
+  invoice.purchase = { credits: credits * book.rate, book, recalled: 0, state: 'unpaid' };
   const asked = { usage: 0, net: Math.round(credits * book.price), taxes: [] };
   return gated(desk, body.checkout_session, invoice, asked);
 }
