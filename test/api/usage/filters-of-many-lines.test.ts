@@ -20,11 +20,17 @@ describe('a filter over the lines of many customers', () => {
       );
       await world.catalog.usage(plan, meter, { amount: '2', start_date: '2026-01-01T00:00:00Z' });
     }
-    const reader = world.eventReader;
-    const answer = reader.answer.bind(reader);
-    reader.answer = (...asked) => {
-      reads += 1;
-      return answer(...asked);
+    // Requests read through a reader of their own, which stops when the caller has gone.
+    const { until } = world.eventReader;
+    world.eventReader.until = (gone) => {
+      const reader = until(gone);
+      return {
+        ...reader,
+        answer(...asked) {
+          reads += 1;
+          return reader.answer(...asked);
+        },
+      };
     };
   });
   afterAll(() => world.close());
