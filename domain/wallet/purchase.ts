@@ -134,9 +134,9 @@ export function recallRefunded(
   wallet: Wallet,
   bought: readonly BoughtBlock[],
   rowId: string,
-  price: RefundedPrice,
+  returned: RefundedPrice,
 ): WalletDecision {
-  const parts = bought.map((of) => ({ block: of.block, credits: creditsOfRefund(of, price) }));
+  const parts = bought.map((of) => ({ block: of.block, credits: creditsOfRefund(of, returned) }));
   if (parts.some(({ block, credits }) => credits.gt(decimal(block.credits_available))))
     throw creditsSpent();
   return recall(wallet, parts, rowId);

@@ -55,6 +55,7 @@ export async function createRefund(
   const amount = body.amount == null ? capacity : decimal(body.amount);
   if (!isRounded(amount, payment.currency))
     throw invalidField('amount', 'has more decimals than the currency');
+  // A larger amount is refused below, by the field.
   if (locked !== null && amount.lte(capacity))
     await recallRefundedCredits(tx, deps, caller, locked.invoice, { amount, key });
   const [refund] = await returnMoney(tx, deps, caller, [payment], {

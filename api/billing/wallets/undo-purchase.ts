@@ -75,12 +75,14 @@ export async function recallRefundedCredits(
   const earlier = refundsReserved(await refundsOfInvoice(tx, caller.scope, invoice.id));
   const refunded = earlier.plus(amount).minus(overpaid);
   if (refunded.lte(0)) return;
-  const price = { refunded, price: decimal(invoice.amount_paid).minus(overpaid) };
+  const returned = { refunded, price: decimal(invoice.amount_paid).minus(overpaid) };
   const blocks = await boughtBlocks(tx, caller, invoice.id, bought);
   if (ledger.wallet.wallet_status === 'closed')
-    return await assertTakenAtEnd(tx, caller, ledger, blocks, (of) => creditsOfRefund(of, price));
+    return await assertTakenAtEnd(tx, caller, ledger, blocks, (of) =>
+      creditsOfRefund(of, returned),
+    );
   const rowId = derivedId('wtxn', 'recalled', invoice.id, key);
-  const decision = recallRefunded(ledger.wallet, blocks, rowId, price);
+  const decision = recallRefunded(ledger.wallet, blocks, rowId, returned);
   await writeDecision(tx, caller, ledger, decision, () => ({
     reference_type: 'INVOICE',
     reference_id: invoice.id,
@@ -115,6 +117,7 @@ async function lockPurchase(
   };
 }
 
+/** The blocks of a purchase with what was added to each, and what refunds have taken back of it. */
 async function boughtBlocks(
   tx: Transaction,
   { scope }: Caller,

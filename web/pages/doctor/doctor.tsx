@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { RefreshCw } from 'lucide-react';
 import { allows, permissionsOf } from '../../../domain/access/permissions.ts';
-import { CHECK_PAGES } from '../../app/check-pages.ts';
+import { CHECK_PAGES } from './check-pages.ts';
 import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';

@@ -1,4 +1,4 @@
-import type { Permission } from '../../domain/access/permissions.ts';
+import type { Permission } from '../../../domain/access/permissions.ts';
 
 interface CheckPage {
   readonly to: string;
