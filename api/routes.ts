@@ -57,7 +57,7 @@ import { lineItemRoutes } from './billing/subscriptions/changes/line-item-routes
 import { modifyRoutes } from './billing/subscriptions/changes/modify-routes.ts';
 import { cancelRoutes } from './billing/subscriptions/changes/cancel-routes.ts';
 import { planChangeRoutes } from './billing/subscriptions/changes/plan-change-routes.ts';
-import { previewRoutes } from './billing/subscriptions/changes/preview-routes.ts';
+import { previewRoutes } from './billing/subscriptions/previews/routes.ts';
 import { scheduleRoutes } from './billing/subscriptions/changes/schedule-routes.ts';
 import { subscriptionViewRoutes } from './billing/subscriptions/view-routes.ts';
 import { refundRoutes } from './billing/refunds/routes.ts';

@@ -260,10 +260,10 @@ describeInBrowser('lists and names', (executable) => {
     expect(await page.getByLabel('Start date').inputValue()).toBe('2026-10-01');
     expect(await page.getByLabel('Plan', { exact: true }).inputValue()).toBe(plan);
 
-    // The first draft is gone; the second one is kept, and discarded by hand.
+    // A preview leaves no draft; the one that is saved is discarded by hand.
     await page.getByRole('button', { name: 'Preview the invoice' }).click();
-    await page.getByRole('link', { name: 'Keep as a draft' }).click();
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Save as a draft' }).click();
+    await page.getByText('Draft saved').waitFor();
     const drafts = async () => {
       const asked = { customer_id: customer, plan_id: plan, subscription_status: ['draft'] };
       const { body } = await shown.world.api.post('/v1/subscriptions/search', asked);

@@ -111,7 +111,7 @@ describeInBrowser('new subscriptions', (executable) => {
     await page.context().close();
   });
 
-  test('Back leads from the preview to the terms as they were written; other terms leave one draft', async () => {
+  test('Back leads from the preview to the terms as they were written; a draft is saved only when asked', async () => {
     const { api } = shown.world;
     const { page, problems } = await shown.signedIn();
     await page.goto(page.url().replace(/\/$/, '') + base);
@@ -125,14 +125,26 @@ describeInBrowser('new subscriptions', (executable) => {
     expect(await page.getByLabel('Trial (days)').inputValue()).toBe('7');
     await hands.write(page.getByLabel('Trial (days)'), '14');
     await hands.press(page.getByRole('button', { name: 'Preview the invoice' }));
-    await hands.press(page.getByRole('link', { name: 'Keep as a draft' }));
+    const drafts = async () => {
+      const asked = { customer_id: customer.id, subscription_status: ['draft'] };
+      return (await api.postOk('/v1/subscriptions/search', asked)).items;
+    };
+    await page.getByText('Nothing is billed until you start the subscription.').waitFor();
+    expect(await drafts()).toEqual([]);
+    await hands.press(page.getByRole('button', { name: 'Save as a draft' }));
     await titled(page, 'Growth');
-    const { body: drafts } = await api.post('/v1/subscriptions/search', {
-      customer_id: customer.id,
-      subscription_status: ['draft'],
-    });
-    expect(drafts.items).toHaveLength(1);
-    expect(page.url()).toContain(drafts.items[0].id);
+    const [draft, ...others] = await drafts();
+    expect(others).toEqual([]);
+    expect(page.url()).toContain(draft.id);
+
+    // What the activation issues is shown before it is confirmed.
+    await hands.press(page.getByRole('button', { name: 'Start subscription' }));
+    const dialog = page.getByRole('dialog', { name: 'Start this subscription?' });
+    await dialog.getByRole('heading', { name: 'The invoice at the start' }).waitFor();
+    await dialog
+      .getByRole('heading', { name: 'The invoice at the end of the first period' })
+      .waitFor();
+    expect((await drafts())[0].version).toBe(draft.version);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -329,6 +329,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },
       'POST /subscriptions/{id}/cancel': { cancellation_type: 'immediate' },
       'POST /subscriptions/{id}/activate': { start_date: '2026-11-01T00:00:00Z' },
+      'POST /subscriptions/{id}/activate/preview': { start_date: '2026-11-01T00:00:00Z' },
       'POST /subscriptions/{id}/lineitems': { price_id: price.id },
       'POST /subscriptions/{id}/modify/preview': {
         type: 'trial_end',

@@ -70,18 +70,14 @@ export async function openPrepaidCredits(
   };
 }
 
-/**
- * The wallets that would pay a computed invoice if it were issued at `at`, in order of use. Locks and writes nothing
- * (billing 17.7).
- */
-export async function projectedWallets(
+/** The prepaid wallets of a customer with their blocks. Locks and writes nothing. */
+export async function prepaidLedgers(
   db: Db,
   scope: Scope,
-  invoice: InvoiceRecord,
+  customerId: string,
   at: string,
-): Promise<PrepaidWallet[]> {
-  const wallets = await findPrepaidWallets(db, scope, invoice.customer_id);
-  return walletsPaying(invoice, await withBlocks(db, scope, wallets, at), at);
+): Promise<Ledger[]> {
+  return await withBlocks(db, scope, await findPrepaidWallets(db, scope, customerId), at);
 }
 
 async function withBlocks(
@@ -95,7 +91,8 @@ async function withBlocks(
   return wallets.map((wallet) => ({ wallet, blocks: blocks.get(wallet.id) ?? [], at }));
 }
 
-function walletsPaying(
+/** The wallets that would pay a computed invoice if it were issued at `at`, in order of use (billing 17.7). */
+export function walletsPaying(
   invoice: InvoiceRecord,
   ledgers: readonly Ledger[],
   at: string,

@@ -1,7 +1,8 @@
 import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
+import type { Ledger } from '../credits/ledger.ts';
 import { storedDiscounts } from './coupon-applications.ts';
-import { projectedWallets } from './prepaid-credits.ts';
+import { prepaidLedgers, walletsPaying } from './prepaid-credits.ts';
 import { settle, type Settled } from './settle.ts';
 import { storedTaxes } from './tax-rows.ts';
 
@@ -12,10 +13,20 @@ import { storedTaxes } from './tax-rows.ts';
 export async function withProjectedCredits(
   db: Db,
   scope: Scope,
-  { invoice, lines }: Settled,
+  computed: Settled,
   at: string,
 ): Promise<Settled> {
-  const wallets = await projectedWallets(db, scope, invoice, at);
+  const ledgers = await prepaidLedgers(db, scope, computed.invoice.customer_id, at);
+  return paidFrom(ledgers, computed, at);
+}
+
+/** The same with the wallets that its customer will have then. */
+export function paidFrom(
+  ledgers: readonly Ledger[],
+  { invoice, lines }: Settled,
+  at: string,
+): Settled {
+  const wallets = walletsPaying(invoice, ledgers, at);
   if (wallets.length === 0) return { invoice, lines };
   const settled = settle(invoice, lines, {
     coupons: storedDiscounts(invoice),

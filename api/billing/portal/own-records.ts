@@ -11,7 +11,7 @@ import type { WalletBalance } from '../../../schemas/wallet.ts';
 import type { BillingDeps, BalanceDeps } from '../../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { listInvoices } from '../invoices/list-invoices.ts';
-import { previewInvoice } from '../subscriptions/changes/preview-invoice.ts';
+import { previewInvoice } from '../subscriptions/previews/preview-invoice.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { listSubscriptions, readSubscription } from '../subscriptions/read-subscriptions.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';

@@ -257,8 +257,8 @@ export const NAMINGS: readonly Naming[] = [
     }),
   ),
   ...of(
-    'POST /subscriptions',
-    null,
+    'POST /subscriptions/preview | POST /subscriptions',
+    '/subscriptions',
     (own) => ({
       ...subscription(own),
       ...terms(own),

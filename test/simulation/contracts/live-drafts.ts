@@ -2,6 +2,7 @@ import type { BillingWorld } from '../../support/billing-world.ts';
 import { createRandom } from '../../support/random.ts';
 import type { Use } from './contract.ts';
 import type { Note } from './contract-steps.ts';
+import { beginAsPreviewed } from './begin-as-previewed.ts';
 import { balanceOf, invoicesOf } from './found-invoices.ts';
 import { beside, type Facts } from './invoice-facts.ts';
 import { stepsOf } from './live-contract.ts';
@@ -73,7 +74,7 @@ async function lived(
     await world.finalize();
     facts.set('invoices of the draft', [String((await invoicesOf(world, subscription)).length)]);
     const body = { start_date: iso(contract.start) };
-    await ok(world, `/subscriptions/${subscription.id}/activate`, body);
+    await beginAsPreviewed(world, `/subscriptions/${subscription.id}/activate`, body);
   } else facts.set('invoices of the draft', ['0']);
   const account = new Account(contract, []);
   const { bills } = account.settled();

@@ -9,6 +9,7 @@ import {
   type Service,
   type Use,
 } from './contract.ts';
+import { beginAsPreviewed } from './begin-as-previewed.ts';
 import { iso } from './naive-calendar.ts';
 import { Metered, each, ok, overrideOf, sellFee } from './sell-offer.ts';
 
@@ -100,7 +101,7 @@ export async function signContract(
     price_id: fees[index]!.id,
     quantity: String(quantity),
   }));
-  const subscription = await ok(world, '/subscriptions', {
+  const subscription = await beginAsPreviewed(world, '/subscriptions', {
     ...{ customer_id: customer.id, plan_id: plan.id, currency: contract.currency },
     ...{ billing_period: contract.unit, billing_period_count: contract.count },
     ...{ billing_cycle: contract.cycle, customer_timezone: contract.zone },

@@ -12,6 +12,7 @@ import { Stack } from '../../ui/page.tsx';
 import { Awaiting } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { ActivationPreview } from './activation-preview.tsx';
 import { AddonForm } from './addon-form.tsx';
 import { CancelForm } from './cancel-form.tsx';
 import { CouponForm } from './coupon-form.tsx';
@@ -122,10 +123,7 @@ export function SubscriptionActions({
           await done('Subscription started');
         }}
       >
-        <Stack>
-          <p>This invoice results at the end of the first period.</p>
-          <InvoicePreview subscriptionId={subscription.id} />
-        </Stack>
+        <ActivationPreview subscription={subscription} />
       </ConfirmDialog>
       <ConfirmDialog
         title="Cancel the pause?"

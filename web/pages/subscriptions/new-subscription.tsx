@@ -1,18 +1,18 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
 import { CouponField } from '../../app/billing/coupon-field.tsx';
 import { CustomerField } from '../../app/billing/customer-field.tsx';
-import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
+import { StartPreview } from '../../app/billing/start-preview.tsx';
 import { customerQuery } from '../../app/customer-query.ts';
 import { midnight } from '../../app/range.ts';
-import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { answerOf, api } from '../../client/api.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { Card, Page, Row, Section, Stack } from '../../ui/page.tsx';
+import { Card, Page, Row, Stack } from '../../ui/page.tsx';
 import { Failure, Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
@@ -23,8 +23,8 @@ import { BILLING_CYCLES, COLLECTION_METHODS } from '../../../schemas/words.ts';
 
 const PERIODS = ['MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'WEEKLY', 'DAILY'] as const;
 const PLANS_SHOWN = 200;
-/** `terms` are those of the draft, as JSON: a page that is opened again has them. */
-const STATE = { customer_id: '', plan_id: '', draft: '', terms: '' };
+/** `terms` are those that are previewed, as JSON: a page that is opened again has them. */
+const STATE = { customer_id: '', plan_id: '', terms: '' };
 
 const Body = z.object({
   customer_id: z.string().min(1, 'choose a customer'),
@@ -41,9 +41,6 @@ const Body = z.object({
 
 type Body = z.output<typeof Body>;
 
-const discard = (id: string) =>
-  answerOf(api.POST('/subscriptions/{id}/discard', { params: { path: { id } } }));
-
 /** The terms that an address carries; null if it has none. */
 function termsOf(text: string): Body | null {
   try {
@@ -54,22 +51,32 @@ function termsOf(text: string): Body | null {
 }
 
 /** The request for a subscription with the terms. Days begin at midnight of the customer's zone. */
-function requestOf({ start_day, trial_days, coupon_id, ...written }: Body, zone: string) {
-  const { phases: _, ...terms } = written;
+async function requestOf(queries: QueryClient, terms: Body) {
+  const { start_day, trial_days, coupon_id, phases, ...written } = terms;
+  const { timezone: zone } = await queries.ensureQueryData(customerQuery(terms.customer_id));
   return {
-    ...terms,
+    ...written,
     billing_period_count: 1,
     start_date: midnight(start_day, zone),
     ...(coupon_id === '' ? {} : { coupons: [coupon_id] }),
     ...(trial_days === '' ? {} : { trial_period_days: Number(trial_days) }),
+    ...phasesOf(start_day, phases, zone),
   };
 }
 
-/** A subscription in two steps: its terms, saved as a draft, and the invoice that results from them. */
+/** The invoices that result from the terms. */
+const previewQuery = (queries: QueryClient, terms: Body) =>
+  queryOptions({
+    queryKey: ['subscription-preview', terms],
+    queryFn: async ({ signal }) =>
+      await answerOf(
+        api.POST('/subscriptions/preview', { body: await requestOf(queries, terms), signal }),
+      ),
+  });
+
+/** A subscription in two steps: its terms, and the invoices that result from them. */
 export function View() {
   const [state, setState] = useUrlState(STATE);
-  /** The draft of the terms that were previewed last. The browser's Back leaves it behind. */
-  const [draft, setDraft] = useState('');
   const [terms, setTerms] = useState<Body>(
     () =>
       termsOf(state.terms) ?? {
@@ -85,33 +92,25 @@ export function View() {
         phases: [],
       },
   );
+  const isPreview = state.terms !== '';
   return (
     <Page
       title="New subscription"
       crumbs={[{ label: 'Subscriptions', to: '/subscriptions' }]}
       description={
-        state.draft === ''
-          ? 'Step 1 of 2: terms. Nothing is billed yet.'
-          : 'Step 2 of 2: invoice preview. Nothing is billed until you start the subscription.'
+        isPreview
+          ? 'Step 2 of 2: invoice preview. Nothing is billed until you start the subscription.'
+          : 'Step 1 of 2: terms. Nothing is billed yet.'
       }
     >
-      {state.draft === '' ? (
+      {isPreview ? (
+        <Result terms={terms} onBack={() => setState({ terms: '' })} />
+      ) : (
         <Terms
           terms={terms}
-          onDraft={async (made, written) => {
+          onPreviewed={(written) => {
             setTerms(written);
-            setState({ draft: made, terms: JSON.stringify(written) }, 'step');
-            setDraft(made);
-            if (draft !== '') await discard(draft);
-          }}
-        />
-      ) : (
-        <Result
-          draft={state.draft}
-          terms={terms}
-          onBack={() => {
-            setDraft('');
-            setState({ draft: '', terms: '' });
+            setState({ terms: JSON.stringify(written) }, 'step');
           }}
         />
       )}
@@ -121,10 +120,10 @@ export function View() {
 
 function Terms({
   terms: before,
-  onDraft,
+  onPreviewed,
 }: {
   readonly terms: Body;
-  readonly onDraft: (id: string, terms: Body) => Promise<void>;
+  readonly onPreviewed: (terms: Body) => void;
 }) {
   const plans = useQuery({
     queryKey: ['plans-to-choose'],
@@ -147,16 +146,8 @@ function Terms({
             submit="Preview the invoice"
             secondary={<ButtonLink to="/subscriptions">Cancel</ButtonLink>}
             onSubmit={async (written) => {
-              const { timezone: zone } = await queries.ensureQueryData(
-                customerQuery(written.customer_id),
-              );
-              // A draft has no phases: they are given when the subscription is started.
-              const draft = await answerOf(
-                api.POST('/subscriptions', {
-                  body: { ...requestOf(written, zone), subscription_status: 'draft' },
-                }),
-              );
-              await onDraft(draft.id, written);
+              await queries.fetchQuery(previewQuery(queries, written));
+              onPreviewed(written);
             }}
           >
             <CustomerField control={control} name="customer_id" />
@@ -217,59 +208,24 @@ function Terms({
   );
 }
 
-function Result({
-  draft,
-  terms,
-  onBack,
-}: {
-  readonly draft: string;
-  readonly terms: Body;
-  readonly onBack: () => void;
-}) {
+function Result({ terms, onBack }: { readonly terms: Body; readonly onBack: () => void }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [failure, setFailure] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const query = useQuery({
-    queryKey: ['subscription', draft],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/subscriptions/{id}', { params: { path: { id: draft } }, signal })),
-  });
-  const params = { path: { id: draft } };
-  const hasPhases = terms.phases.length > 0;
-  const activate = async (start_date: string): Promise<string> => {
-    await answerOf(api.POST('/subscriptions/{id}/activate', { params, body: { start_date } }));
-    return draft;
-  };
-  // A draft takes no phases: the subscription that has them replaces it.
-  const create = async (customerId: string): Promise<string> => {
-    const { timezone: zone } = await queries.ensureQueryData(customerQuery(customerId));
-    const body = { ...requestOf(terms, zone), ...phasesOf(terms.start_day, terms.phases, zone) };
-    // Pressed again after a failure, it answers the subscription that was made.
-    const headers = { 'idempotency-key': `phases-of-${draft}` };
-    const { id } = await answerOf(api.POST('/subscriptions', { body, headers }));
-    await discard(draft);
-    return id;
-  };
-  const begin = async (subscription: ApiRecord<'Subscription'>): Promise<void> => {
-    const id = hasPhases
-      ? await create(subscription.customer_id)
-      : await activate(subscription.start_date);
-    notify('Subscription started');
-    await navigate({ to: `/subscriptions/${id}` });
-    // Not before: this page would ask for a draft that is gone.
-    await queries.invalidateQueries();
-  };
-  // Other terms make another draft.
-  const back = async (): Promise<void> => {
-    await discard(draft);
-    onBack();
-  };
-  const act = async (work: () => Promise<void>): Promise<void> => {
+  // Pressed again after a failure, a button answers the subscription that was made.
+  const [key] = useState(() => crypto.randomUUID());
+  const query = useQuery(previewQuery(queries, terms));
+  const create = async (more: { readonly subscription_status?: 'draft' }): Promise<void> => {
     setBusy(true);
     setFailure(null);
     try {
-      await work();
+      const body = { ...(await requestOf(queries, terms)), ...more };
+      const headers = { 'idempotency-key': `${more.subscription_status ?? 'started'}-${key}` };
+      const { id } = await answerOf(api.POST('/subscriptions', { body, headers }));
+      await queries.invalidateQueries();
+      notify(more.subscription_status === 'draft' ? 'Draft saved' : 'Subscription started');
+      await navigate({ to: `/subscriptions/${id}` });
     } catch (error) {
       setFailure(error as Error);
     } finally {
@@ -277,31 +233,26 @@ function Result({
     }
   };
   return (
-    <Loaded query={query} what="the draft">
-      {(subscription) => (
+    <Loaded query={query} what="the preview of the invoices">
+      {(preview) => (
         <Stack>
-          <Section title="The invoice at the end of the first period">
-            <InvoicePreview subscriptionId={draft} />
-          </Section>
-          <p>
-            Usage is counted as it is now. Fees in advance are billed at the start of each period,
-            the first time when the subscription begins.
-            {hasPhases ? ' The terms of later phases are not in this invoice.' : ''}
-          </p>
+          <StartPreview preview={preview} />
           {failure === null ? null : <Failure error={failure} />}
           <Row>
-            <Button
-              tone="primary"
-              isDisabled={isBusy}
-              onPress={() => void act(() => begin(subscription))}
-            >
+            <Button tone="primary" isDisabled={isBusy} onPress={() => void create({})}>
               Start subscription
             </Button>
-            <Button isDisabled={isBusy} onPress={() => void act(back)}>
+            <Button isDisabled={isBusy} onPress={onBack}>
               Change the terms
             </Button>
-            {hasPhases ? null : (
-              <ButtonLink to={`/subscriptions/${draft}`}>Keep as a draft</ButtonLink>
+            {/* A draft takes no phases. */}
+            {terms.phases.length > 0 ? null : (
+              <Button
+                isDisabled={isBusy}
+                onPress={() => void create({ subscription_status: 'draft' })}
+              >
+                Save as a draft
+              </Button>
             )}
           </Row>
         </Stack>

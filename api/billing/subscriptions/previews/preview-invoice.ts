@@ -23,10 +23,11 @@ import { settledAnswers } from '../../invoices/answers.ts';
 import { buildPlanned, onlyComputed, planInvoices } from '../../computing/compute-invoices.ts';
 import { withProjectedCredits } from '../../computing/projected-credits.ts';
 import type { InvoiceTarget } from '../../computing/invoice-target.ts';
+import type { Settled } from '../../computing/settle.ts';
 import { cycleTarget, trialEndTarget } from '../../computing/targets.ts';
 import { cancellation } from '../plan-advance.ts';
-import { rolledBack } from './rolled-back.ts';
-import { executeScheduledChange, isDueAt } from './scheduled-plan-change.ts';
+import { rolledBack } from '../changes/rolled-back.ts';
+import { executeScheduledChange, isDueAt } from '../changes/scheduled-plan-change.ts';
 
 /**
  * The invoice of a window as if the window ended now: its usage and arrears, and the advances of the next
@@ -53,18 +54,28 @@ export async function previewInvoice(
       })
     : await plan(pool, subscription);
   const computed = onlyComputed(await buildPlanned(deps, planned, options));
-  const projected = await withProjectedCredits(pool, scope, computed, at);
-  const lines = projected.lines.filter(
+  const { invoice, lines } = await withProjectedCredits(pool, scope, computed, at);
+  const shown = lines.filter(
     ({ amount }) => body.hide_zero_charges_line_items !== true || !decimal(amount).isZero(),
   );
-  const invoice = {
-    ...projected.invoice,
+  return await previewAnswer(pool, scope, { invoice, lines: shown });
+}
+
+/** An invoice that is not stored: a draft without a number, its rows with their explanations. */
+export async function previewAnswer(
+  db: Db,
+  scope: Scope,
+  { invoice, lines }: Settled,
+): Promise<Invoice> {
+  const preview = {
+    ...invoice,
     invoice_status: 'DRAFT' as const,
-    description: `Preview invoice for subscription ${subscription.id}`,
+    invoice_number: null,
+    description: `Preview invoice for subscription ${invoice.subscription_id}`,
     metadata: { is_preview: 'true' },
     version: 0,
   };
-  const [answer] = await settledAnswers(pool, scope, [{ invoice, lines }], {
+  const [answer] = await settledAnswers(db, scope, [{ invoice: preview, lines }], {
     customer: true,
     tax_rates: true,
     explanations: true,
@@ -96,7 +107,8 @@ function requestedWindow(subscription: SubscriptionRow, body: PreviewInvoiceBody
   return { start, end };
 }
 
-function previewTarget(
+/** The invoice that closes the window; of a whole trial, the one that ends it. */
+export function previewTarget(
   subscription: SubscriptionRow,
   window: Period,
   settings: BillingDeps['settings'],

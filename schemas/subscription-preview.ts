@@ -1,0 +1,13 @@
+import * as z from 'zod';
+import { Invoice } from './invoice.ts';
+
+/** What a subscription that does not run yet is billed in its first period, if it begins as the request says. */
+export const SubscriptionPreview = z
+  .object({
+    /** Issued at the start: the fees in advance of the first period. Null if there are none, and for a draft. */
+    opening_invoice: Invoice.nullable(),
+    /** The invoice at the end of the first period, with the usage that is known now. */
+    closing_invoice: Invoice,
+  })
+  .meta({ id: 'SubscriptionPreview' });
+export type SubscriptionPreview = z.infer<typeof SubscriptionPreview>;
