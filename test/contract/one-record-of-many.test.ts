@@ -2,6 +2,10 @@ import { z } from 'zod';
 import { API_ROUTES } from '../../api/routes.ts';
 import { scopesWithAlerts } from '../../api/billing/alerts/watched-repository.ts';
 import { scopesWithWatchedWallets } from '../../api/billing/balances/watched-wallet-repository.ts';
+import {
+  overdueInvoices,
+  scopesWithOverdueInvoices,
+} from '../../api/billing/records/due-invoice-repository.ts';
 import { connectPostgres, type Pool, type Scope } from '../../postgres/client.ts';
 import { API_ROLE } from '../../postgres/scoped-pool.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
@@ -108,7 +112,7 @@ describe('what is asked about one record', () => {
     expect(await wide(api.pool, sent, api.scope)).toEqual([]);
   });
 
-  test('the jobs that evaluate alerts find their environments without reading each contract', async () => {
+  test('the jobs that notify find their work without reading each contract', async () => {
     const looked: Statement[] = [];
     const [{ name } = { name: '' }] = await api.pool<{ name: string }[]>`
       select current_database() as name`;
@@ -118,11 +122,20 @@ describe('what is asked about one record', () => {
       onStatement: (text, parameters) => void looked.push({ text, parameters, route: 'job' }),
     });
     const timeline = { at: new Date(api.clock.now()).toISOString() };
+    // Reported long ago, and still not paid.
+    await api.pool`
+      update invoices set invoice_status = 'FINALIZED', payment_status = 'PENDING', amount_paid = 0,
+                          amount_due = total, amount_remaining = total, due_date = due.at, overdue_notified_for = due.at
+        from (select id, timestamptz '2022-01-01' + row_number() over () * interval '1 hour' as at from invoices) due
+       where due.id = invoices.id and due.id like '%-%'`;
+    await api.pool.unsafe('vacuum analyze invoices');
+    await scopesWithOverdueInvoices(pool, timeline);
+    await overdueInvoices(pool, api.scope, { due: timeline, after: '', limit: 100 });
     await scopesWithAlerts(pool, 'spend', timeline);
     await scopesWithAlerts(pool, 'grants', timeline);
     await scopesWithWatchedWallets(pool, timeline);
     await pool.end();
-    expect(distinct(looked).length).toBe(3);
+    expect(distinct(looked).length).toBe(5);
     expect(await wide(api.pool, looked, null)).toEqual([]);
   });
 });

@@ -34,5 +34,8 @@ export function formatWord(word: string): string {
     .replaceAll('_', ' ')
     .replace(/^(pre|post) paid$/, '$1paid')
     .replace(/^onetime$/, 'one-time');
-  return (text.charAt(0).toUpperCase() + text.slice(1)).replace(/^Api\b/, 'API');
+  return capitalized(text).replace(/^Api\b/, 'API');
 }
+
+/** The text with a capital first letter. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -93,26 +93,27 @@ export async function invoicesToFinalize(
      limit ${limit}`;
 }
 
-/** Condition of a finalized invoice that is overdue at that time and was not reported for its due date. */
+/** The due date of a finalized invoice that is not paid and was not reported for it; the index has this expression. */
+const unreportedDueDate = (db: Db) => db`
+  case when i.invoice_status = 'FINALIZED' and i.amount_remaining > 0 and i.status = 'published'
+            and i.overdue_notified_for is distinct from i.due_date then i.due_date end`;
+
+/** Condition of an invoice that is overdue at that time and was not reported for its due date. */
 const overdue = (db: Db, due: Timeline) => db`
-  ${livesBy(db, due, db`invoices.customer_id`)}
-  and invoice_status = 'FINALIZED' and amount_remaining > 0 and due_date < ${due.at}
-  and (overdue_notified_for is null or overdue_notified_for <> due_date) and status = 'published'`;
+  ${livesBy(db, due, db`i.customer_id`)} and (${unreportedDueDate(db)}) < ${due.at}`;
 
 /** Environments that have overdue invoices to report. */
 export async function scopesWithOverdueInvoices(db: Db, due: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`
-    select distinct tenant_id, environment_id from invoices where ${overdue(db, due)}
+    select distinct tenant_id, environment_id from invoices i where ${overdue(db, due)}
      order by tenant_id, environment_id`;
 }
 
 /** When invoices of the clock's customers become overdue: just after their due dates. */
 export const overdueTimes = (db: Db, clock: ClockRef): Fragment => db`
-  select i.due_date + interval '1 millisecond' as at
+  select (${unreportedDueDate(db)}) + interval '1 millisecond' as at
     from customers c join invoices i on i.customer_id = c.id
-   where ${ownedBy(db, clock, 'i')} and i.invoice_status = 'FINALIZED' and i.amount_remaining > 0
-     and i.due_date is not null and i.status = 'published'
-     and (i.overdue_notified_for is null or i.overdue_notified_for <> i.due_date)`;
+   where ${ownedBy(db, clock, 'i')} and (${unreportedDueDate(db)}) is not null`;
 
 /** A page of the environment's overdue invoices to report, with ids greater than `after`. */
 export async function overdueInvoices(
@@ -122,7 +123,7 @@ export async function overdueInvoices(
 ): Promise<string[]> {
   const { due, after, limit } = page;
   const rows = await db<{ id: string }[]>`
-    select id from invoices where ${inScope(db, scope)} and ${overdue(db, due)} and id > ${after}
+    select id from invoices i where ${inScope(db, scope)} and ${overdue(db, due)} and id > ${after}
      order by id limit ${limit}`;
   return rows.map(({ id }) => id);
 }
@@ -137,7 +138,7 @@ export async function noteOverdueInvoices(
   return await tx<InvoiceRecord[]>`
     update invoices set overdue_notified_for = due_date
      where id in (
-             select id from invoices
+             select id from invoices i
               where ${inScope(tx, scope)} and id = any(${[...ids]}::text[]) and ${overdue(tx, due)}
               for update skip locked)
     returning ${columnList(tx, INVOICE_COLUMNS)}`;

@@ -6,6 +6,7 @@ import type {
 } from '../../../schemas/usage-analytics.ts';
 import { windowTimes, type AskedWindows } from '../../app/window-times.ts';
 import type { Series } from '../../ui/series.ts';
+import { capitalized } from '../../ui/text.ts';
 
 type Point = Pick<
   UsageAnalyticsPoint,
@@ -75,7 +76,7 @@ export function chartTitleOf(items: readonly Item[], measure: Measure): string {
   const [first] = items;
   const unit = first?.unit_plural || first?.unit || '';
   if (names.size === 1 || unit === '') return first?.name ?? '';
-  return unit.charAt(0).toUpperCase() + unit.slice(1);
+  return capitalized(unit);
 }
 
 /** Values of the largest items and of all others together, over the windows of the question. */

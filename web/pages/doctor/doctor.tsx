@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
 import { Page, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
-import { formatWord } from '../../ui/text.ts';
+import { capitalized } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 
 type Report = ApiRecord<'DoctorReport'>;
@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<State, string>> = { ok: 'OK', warn: 'Warning', bad:
 const ORDER: readonly State[] = ['bad', 'warn', 'ok'];
 
 const COLUMNS: readonly Column<Check>[] = [
-  { header: 'Check', cell: ({ name }) => formatWord(name) },
+  { header: 'Check', cell: ({ name }) => capitalized(name) },
   { header: 'Status', cell: ({ state }) => <Badge tone={TONES[state]}>{WORDS[state]}</Badge> },
   { header: 'Result', cell: (check) => <Found by={check} /> },
   { header: 'How to fix it', cell: ({ mend }) => mend ?? '–' },
