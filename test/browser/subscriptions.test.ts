@@ -1,6 +1,7 @@
 import { describeInBrowser } from '../support/requires.ts';
 import { catalogOf } from '../support/catalog.ts';
 import { mouse } from './hands.ts';
+import { everyForm } from './inspect.ts';
 import { titled } from './steps.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
@@ -130,7 +131,9 @@ describeInBrowser('new subscriptions', (executable) => {
       return (await api.postOk('/v1/subscriptions/search', asked)).items;
     };
     await page.getByText('Nothing is billed until you start the subscription.').waitFor();
+    await page.getByRole('heading', { name: 'The invoice at the start' }).waitFor();
     expect(await drafts()).toEqual([]);
+    expect(await everyForm(page, 'the preview of a new subscription')).toEqual([]);
     await hands.press(page.getByRole('button', { name: 'Save as a draft' }));
     await titled(page, 'Growth');
     const [draft, ...others] = await drafts();
@@ -141,9 +144,7 @@ describeInBrowser('new subscriptions', (executable) => {
     await hands.press(page.getByRole('button', { name: 'Start subscription' }));
     const dialog = page.getByRole('dialog', { name: 'Start this subscription?' });
     await dialog.getByRole('heading', { name: 'The invoice at the start' }).waitFor();
-    await dialog
-      .getByRole('heading', { name: 'The invoice at the end of the first period' })
-      .waitFor();
+    await dialog.getByRole('heading', { name: 'The invoice at the end of the trial' }).waitFor();
     expect((await drafts())[0].version).toBe(draft.version);
     expect(problems).toEqual([]);
     await page.context().close();

@@ -13,11 +13,14 @@ export type InvoiceLine = ApiRecord<'InvoiceLineItem'>;
 export function InvoiceDocument({
   invoice,
   seller,
+  name = 'the invoice',
   explain,
 }: {
   readonly invoice: Invoice;
   /** Who sends it: the tenant. */
   readonly seller: string;
+  /** Tells the tables of several documents of one page apart: `the invoice at the start`. */
+  readonly name?: string;
   readonly explain?: (line: InvoiceLine) => ReactNode;
 }) {
   const { currency, customer } = invoice;
@@ -63,7 +66,7 @@ export function InvoiceDocument({
         className={styles.scroll}
         tabIndex={0}
         role="region"
-        aria-label="Line items of the invoice"
+        aria-label={`Line items of ${name}`}
       >
         <table className={styles.rows}>
           <thead>

@@ -27,7 +27,13 @@ export function InvoicePreview({ subscriptionId }: { readonly subscriptionId: st
 }
 
 /** An invoice that does not exist yet; its rows carry their explanations. */
-export function PreviewedInvoice({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
+export function PreviewedInvoice({
+  invoice,
+  name,
+}: {
+  readonly invoice: ApiRecord<'Invoice'>;
+  readonly name?: string;
+}) {
   const { person } = useSignedIn();
   const [line, setLine] = useState<InvoiceLine | null>(null);
   return (
@@ -35,6 +41,7 @@ export function PreviewedInvoice({ invoice }: { readonly invoice: ApiRecord<'Inv
       <InvoiceDocument
         invoice={invoice}
         seller={person.tenant.name}
+        {...(name === undefined ? {} : { name })}
         explain={(row) =>
           row.explanation === null ? null : (
             <Button

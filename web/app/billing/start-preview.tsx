@@ -1,5 +1,5 @@
 import type { ApiRecord } from '../../client/api.ts';
-import { Section } from '../../ui/page.tsx';
+import { Section, Stack } from '../../ui/page.tsx';
 import { PreviewedInvoice } from './invoice-preview.tsx';
 
 /** The first invoices of a subscription that does not run yet. */
@@ -8,18 +8,24 @@ export function StartPreview({
 }: {
   readonly preview: ApiRecord<'SubscriptionPreview'>;
 }) {
+  const end =
+    closing.billing_reason === 'SUBSCRIPTION_TRIAL_END'
+      ? 'invoice at the end of the trial'
+      : 'invoice at the end of the first period';
   return (
     <>
       <Section title="The invoice at the start">
         {opening === null ? (
           <p>No fee is billed in advance.</p>
         ) : (
-          <PreviewedInvoice invoice={opening} />
+          <PreviewedInvoice invoice={opening} name="the invoice at the start" />
         )}
       </Section>
-      <Section title="The invoice at the end of the first period">
-        <PreviewedInvoice invoice={closing} />
-        <p>Usage is counted as it is now.</p>
+      <Section title={`The ${end}`}>
+        <Stack>
+          <PreviewedInvoice invoice={closing} name={`the ${end}`} />
+          <p>Usage is counted as it is now.</p>
+        </Stack>
       </Section>
     </>
   );
