@@ -107,7 +107,7 @@ export function asksOf(
 }
 
 /** The queries an invoice needs to rate the subject's charges. */
-export const ratingAsks = ({ charges }: AnalyticsSubject): UsageAsk[] =>
+export const ratingAsks = ({ charges }: Pick<AnalyticsSubject, 'charges'>): UsageAsk[] =>
   charges.flatMap(({ questions }) => questions.flatMap(asksOfQuestion));
 
 /** A filter shows a part of the line. Its share is computed from the usage of the whole line. */

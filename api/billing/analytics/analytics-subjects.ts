@@ -49,8 +49,12 @@ export interface PeriodCharge extends QuestionedCharge {
 }
 
 /** A subject of analysis: a usage line of a subscription, or a meter without one. */
-export interface AnalyticsSubject {
+export interface AnalyticsSubject extends RatedSubject {
   readonly meter: Meter;
+}
+
+/** What a subject is rated by. */
+export interface RatedSubject {
   readonly subscription: SubscriptionRow | null;
   readonly line: BilledLine | null;
   /** Terms of the line or of a costsheet; null means usage without a price. */
@@ -151,16 +155,20 @@ export async function usageLines(
   meterIds: readonly string[] | null,
   options: UsageLinesOptions = {},
 ): Promise<AnalyticsSubject[]> {
-  return await linesInRanges(deps, scope, named, () => range, meterIds, options);
+  const subjects = await linesInRanges(deps, scope, named, () => range, meterIds, options);
+  const ids = [...new Set(subjects.map(({ line }) => line!.meter_id!))];
+  const meters = await findMeters(deps.pool, scope, ids);
+  const meterOf = new Map(meters.map((meter) => [meter.id, meter]));
+  return subjects.map((subject) => ({ ...subject, meter: meterOf.get(subject.line!.meter_id!)! }));
 }
 
-/** The usage lines of the subscriptions in their running periods, read together. */
+/** The usage lines of the subscriptions in their running periods, read together: only to rate them. */
 export async function runningUsageLines(
   deps: Pick<ApiDeps, 'pool'>,
   scope: Scope,
   running: readonly SubscriptionRow[],
   options: UsageLinesOptions,
-): Promise<AnalyticsSubject[]> {
+): Promise<RatedSubject[]> {
   return await linesInRanges(deps, scope, running, runningPeriodOf, null, options);
 }
 
@@ -176,7 +184,7 @@ async function linesInRanges(
   rangeOf: (subscription: SubscriptionRow) => Period,
   meterIds: readonly string[] | null,
   { which = 'all', terms = 'whole' }: UsageLinesOptions,
-): Promise<AnalyticsSubject[]> {
+): Promise<RatedSubject[]> {
   const ending = named.map(endingAsScheduled);
   const owning = ending.flatMap((each) => subscriptionsOwning([each], rangeOf(each)));
   const subscriptions =
@@ -184,13 +192,7 @@ async function linesInRanges(
   if (subscriptions.length === 0) return [];
   const sources = await readBillingSources(deps.pool, scope, subscriptions, null);
   const charged = terms === 'whole' ? sources : withoutCommitments(sources);
-  const lines = [...sources.lines.values()].flat();
-  const meterOf = new Map(
-    (
-      await findMeters(deps.pool, scope, [...new Set(lines.flatMap((line) => line.meter_id ?? []))])
-    ).map((meter) => [meter.id, meter]),
-  );
-  const subjects: AnalyticsSubject[] = [];
+  const subjects: RatedSubject[] = [];
   for (const subscription of subscriptions) {
     const own = sources.lines.get(subscription.id) ?? [];
     const lineOf = new Map(own.map((line) => [line.id, line]));
@@ -198,12 +200,10 @@ async function linesInRanges(
     const coupons = attachedCoupons(sources, subscription.id);
     const byLine = groupBy(charges, ({ charge }) => lineOf.get(charge.line.id)!);
     for (const [line, cells] of byLine) {
-      const meter = meterOf.get(line.meter_id!)!;
       const stretches = joined(cells);
       const last = stretches.at(-1);
       if (last === undefined) continue;
       subjects.push({
-        meter,
         subscription,
         line,
         terms: line.terms,
@@ -214,7 +214,7 @@ async function linesInRanges(
         pauses: sources.pauses.get(subscription.id) ?? [],
         committedUsage: sources.committedUsage.get(subscription.id) ?? [],
         timezone: subscription.customer_timezone,
-        isShown: meterIds === null || meterIds.includes(meter.id),
+        isShown: meterIds === null || meterIds.includes(line.meter_id!),
       });
     }
   }

@@ -7,7 +7,7 @@ import { groupBy } from '../../../domain/group-by.ts';
 import { rateCharges, type RatedCharge } from '../computing/rate-charges.ts';
 import { commitCharges, type InvoiceCharge } from '../computing/subscription-commitments.ts';
 import { endAtClose } from '../computing/term-ledger.ts';
-import type { AnalyticsSubject } from './analytics-subjects.ts';
+import type { RatedSubject } from './analytics-subjects.ts';
 
 /** A rated row with its coupon discount. */
 export interface DiscountedCharge extends RatedCharge {
@@ -22,10 +22,10 @@ type Rows = ReadonlyMap<string, readonly UsageRow[]>;
  * lines of one meter share its allowance (billing 4.6), all lines the commitment of the subscription (6.3), and rows of
  * one invoice its coupons (7.3). The true-up of the subscription belongs to none.
  */
-export function rateSubjects(
-  subjects: readonly AnalyticsSubject[],
+export function rateSubjects<Subject extends RatedSubject>(
+  subjects: readonly Subject[],
   rows: Rows,
-): ReadonlyMap<AnalyticsSubject, readonly DiscountedCharge[]> {
+): ReadonlyMap<Subject, readonly DiscountedCharge[]> {
   const subjectOf = new Map(sold(subjects).map((subject) => [subject.line!.id, subject]));
   const rated = committedPeriods(subjects, rows).flatMap(({ subscription, charges, coupons }) =>
     discounted(subscription, charges, coupons).filter(isOfLine),
@@ -42,7 +42,7 @@ const isOfLine = (
  * true-up of the subscription, less their discounts. `subjects` has all usage lines of each.
  */
 export function costOfSubscriptions(
-  subjects: readonly AnalyticsSubject[],
+  subjects: readonly RatedSubject[],
   rows: Rows,
 ): ReadonlyMap<SubscriptionRow, Decimal> {
   const periods = committedPeriods(subjects, rows).map(({ subscription, charges, coupons }) => {
@@ -57,7 +57,7 @@ export function costOfSubscriptions(
 }
 
 /** The rated rows of each billing period under the commitment of the subscription. */
-const committedPeriods = (subjects: readonly AnalyticsSubject[], rows: Rows) =>
+const committedPeriods = (subjects: readonly RatedSubject[], rows: Rows) =>
   ratedPeriods(subjects, rows).map(({ period, charges, coupons, ...rated }) => {
     const covers = { closing: period, opening: null };
     const committed = commitCharges({ ...rated, covers }, charges, rated.earlier, rated);
@@ -74,11 +74,11 @@ const withCost = <Charge extends InvoiceCharge>(charge: Charge, unrounded: Decim
   rated: { ...charge.rated, unrounded },
 });
 
-const sold = (subjects: readonly AnalyticsSubject[]): AnalyticsSubject[] =>
+const sold = <Subject extends RatedSubject>(subjects: readonly Subject[]): Subject[] =>
   subjects.filter(({ line }) => line !== null);
 
 /** The rated rows of each billing period of each subscription, with what they were rated by. */
-function ratedPeriods(subjects: readonly AnalyticsSubject[], rows: Rows) {
+function ratedPeriods(subjects: readonly RatedSubject[], rows: Rows) {
   const answers = new Map([...rows].map(([key, own]) => [key, { key, rows: own }]));
   const bySubscription = groupBy(sold(subjects), ({ subscription }) => subscription!);
   return [...bySubscription].flatMap(([subscription, own]) => {
@@ -103,7 +103,7 @@ function ratedPeriods(subjects: readonly AnalyticsSubject[], rows: Rows) {
 function discounted<Row extends InvoiceCharge>(
   { id, currency }: SubscriptionRow,
   charges: readonly Row[],
-  coupons: AnalyticsSubject['coupons'],
+  coupons: RatedSubject['coupons'],
 ): (Row & { readonly discount: Decimal })[] {
   const rows = charges.map(({ line, rated }, index) => ({
     id: String(index),
