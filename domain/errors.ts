@@ -88,6 +88,14 @@ export const invalidOperation = (message: string, path?: string): BillingError =
 export const notFound = (noun: string, id: string): BillingError =>
   new BillingError('not_found', 'not_found', `${noun} ${id} was not found.`);
 
+/** 404 for an event that is not stored: it may have been accepted a moment ago. */
+export const eventNotFound = (eventId: string): BillingError =>
+  new BillingError(
+    'not_found',
+    'not_found',
+    `Event ${eventId} was not found. An accepted event is stored within seconds; repeat the request then.`,
+  );
+
 /** 409 `already_exists` for a key that is taken among the published records of the scope. */
 export const alreadyExists = (noun: string, field: string, value: string): BillingError =>
   new BillingError(

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectClickHouse, type ClickHouse } from '../../clickhouse/client.ts';
@@ -80,5 +80,23 @@ export function cpuSecondsOfTree(pid: number): number {
     .map((line) => line.trim().split(/\s+/).map(Number) as [number, number, number]);
   const inTree = new Set([pid]);
   for (const [child, parent] of rows) if (inTree.has(parent)) inTree.add(child);
-  return rows.reduce((sum, [child, , seconds]) => (inTree.has(child) ? sum + seconds : sum), 0);
+  return rows.reduce(
+    (sum, [child, , seconds]) =>
+      inTree.has(child) ? sum + (cpuSecondsInTicks(child) ?? seconds) : sum,
+    0,
+  );
+}
+
+const TICKS_A_SECOND = 100;
+
+/** Linux counts in hundredths of a second, `ps` in whole seconds: a few reads are less. Null elsewhere. */
+function cpuSecondsInTicks(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may contain spaces.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+  } catch {
+    return null;
+  }
 }

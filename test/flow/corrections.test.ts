@@ -108,7 +108,9 @@ describe('corrections', () => {
 
   test('404 for an id that was never stored, another tenant’s too; it counts when it comes later', async () => {
     const { event_name, meter } = await aMeter();
-    expect((await takeBack('not yet there')).status).toBe(404);
+    const refused = await takeBack('not yet there');
+    expect(refused.status).toBe(404);
+    expect(refused.body.message).toContain('An accepted event is stored within seconds');
     const stranger = await world.api.newCaller();
     await world.send([event(event_name, 'not yet there', 4)]);
     await world.settled();

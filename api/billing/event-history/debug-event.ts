@@ -1,6 +1,6 @@
 import type { EventHistory as StoredHistory } from '../../../clickhouse/reading/event-reader.ts';
 import { ERASED_PROPERTIES, type RawEventRow } from '../../../clickhouse/rows.ts';
-import { BillingError, notFound } from '../../../domain/errors.ts';
+import { BillingError, eventNotFound } from '../../../domain/errors.ts';
 import { matchesFilter } from '../../../domain/pricing/filter-values.ts';
 import { compileFilters } from '../../../domain/metering/match.ts';
 import { multipliedValue } from '../../../domain/metering/meter-event.ts';
@@ -41,7 +41,7 @@ export async function debugEvent(
 ): Promise<EventHistory> {
   const history = await deps.eventReader.history({ ...scope, event_id: eventId }, COPIES_MAX);
   const shown = history.canonical ?? history.copies[0];
-  if (shown === undefined) throw notFound('Event', eventId);
+  if (shown === undefined) throw eventNotFound(eventId);
   const way = await followToCharge(deps, scope, shown);
   const ended =
     history.canonical === null ? [] : await endedVersions(deps.pool, scope, history.canonical);

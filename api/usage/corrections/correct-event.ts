@@ -1,4 +1,4 @@
-import { notFound } from '../../../domain/errors.ts';
+import { eventNotFound } from '../../../domain/errors.ts';
 import type { Correction, CreateCorrectionBody } from '../../../schemas/correction.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
@@ -18,7 +18,7 @@ export async function correctEvent(
 ): Promise<Correction> {
   const { event_id, type, reason } = body;
   const { canonical } = await deps.eventReader.history({ ...caller.scope, event_id }, 1);
-  if (canonical === null) throw notFound('Event', event_id);
+  if (canonical === null) throw eventNotFound(event_id);
   return await keepCorrection(deps.pool, {
     ...newRecord(deps, caller, 'correction'),
     event_id,

@@ -223,9 +223,10 @@ function Result({ terms, onBack }: { readonly terms: Body; readonly onBack: () =
       const body = { ...(await requestOf(queries, terms)), ...more };
       const headers = { 'idempotency-key': `${more.subscription_status ?? 'started'}-${key}` };
       const { id } = await answerOf(api.POST('/subscriptions', { body, headers }));
-      await queries.invalidateQueries();
       notify(more.subscription_status === 'draft' ? 'Draft saved' : 'Subscription started');
       await navigate({ to: `/subscriptions/${id}` });
+      // Not before: this page would ask for its preview again.
+      await queries.invalidateQueries();
     } catch (error) {
       setFailure(error as Error);
     } finally {
