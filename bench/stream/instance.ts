@@ -89,7 +89,7 @@ export function cpuSecondsOfTree(pid: number): number {
 
 const TICKS_A_SECOND = 100;
 
-/** Linux counts in hundredths of a second, `ps` in whole seconds: a few reads are less. Null elsewhere. */
+/** CPU time of a process in steps of 10 ms, as Linux counts it; `ps` rounds to seconds. Null on other systems. */
 function cpuSecondsInTicks(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -15,7 +15,7 @@ import type { Scope } from '../../../postgres/client.ts';
 import type { UsageAnalyticsPoint } from '../../../schemas/usage-analytics.ts';
 import { groupBy } from '../../../domain/group-by.ts';
 import { asksOfQuestion } from '../computing/line-questions.ts';
-import type { AnalyticsSubject, SubjectStretch } from './analytics-subjects.ts';
+import type { AnalyticsSubject, RatedSubject, SubjectStretch } from './analytics-subjects.ts';
 import type { UsageAsk } from '../../usage/quantities/ask-usage.ts';
 import {
   figureText,
@@ -107,7 +107,7 @@ export function asksOf(
 }
 
 /** The queries an invoice needs to rate the subject's charges. */
-export const ratingAsks = ({ charges }: Pick<AnalyticsSubject, 'charges'>): UsageAsk[] =>
+export const ratingAsks = ({ charges }: RatedSubject): UsageAsk[] =>
   charges.flatMap(({ questions }) => questions.flatMap(asksOfQuestion));
 
 /** A filter shows a part of the line. Its share is computed from the usage of the whole line. */

@@ -53,7 +53,7 @@ export interface AnalyticsSubject extends RatedSubject {
   readonly meter: Meter;
 }
 
-/** What a subject is rated by. */
+/** The part of a subject that its cost is computed from. */
 export interface RatedSubject {
   readonly subscription: SubscriptionRow | null;
   readonly line: BilledLine | null;
@@ -162,7 +162,7 @@ export async function usageLines(
   return subjects.map((subject) => ({ ...subject, meter: meterOf.get(subject.line!.meter_id!)! }));
 }
 
-/** The usage lines of the subscriptions in their running periods, read together: only to rate them. */
+/** The usage lines of the subscriptions in their running periods, read together, without their meters. */
 export async function runningUsageLines(
   deps: Pick<ApiDeps, 'pool'>,
   scope: Scope,

@@ -20,7 +20,7 @@ export async function withProjectedCredits(
   return paidFrom(ledgers, computed, at);
 }
 
-/** The same with the wallets that its customer will have then. */
+/** The same for wallets that were read before: `ledgers` are those of the customer who pays the invoice. */
 export function paidFrom(
   ledgers: readonly Ledger[],
   { invoice, lines }: Settled,

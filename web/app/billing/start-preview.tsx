@@ -16,7 +16,7 @@ export function StartPreview({
     <>
       <Section title="The invoice at the start">
         {opening === null ? (
-          <p>No fee is billed in advance.</p>
+          <p>Nothing is billed at the start.</p>
         ) : (
           <PreviewedInvoice invoice={opening} name="the invoice at the start" />
         )}
