@@ -84,20 +84,20 @@ export interface BoughtBlock {
 }
 
 /**
- * Takes back the remaining credits of a voided invoice, before the money is refunded (money 9.16). When some
- * credits are already spent, it refuses with 409 unless the caller forces it.
+ * Takes back the remaining credits of a voided invoice, before the money is refunded (money 9.16). 409 if some of
+ * them are spent.
  */
 export function recallPurchase(
   wallet: Wallet,
   bought: readonly BoughtBlock[],
   rowId: string,
-  force: boolean,
 ): WalletDecision {
+  moveWallet(wallet.wallet_status, 'debit');
   const isSpent = bought.some(
     ({ block, credit_amount, recalled }) =>
       !decimal(block.credits_available).plus(recalled).eq(decimal(credit_amount)),
   );
-  if (isSpent && !force) throw creditsSpent();
+  if (isSpent) throw creditsSpent();
   return recall(
     wallet,
     bought.map(({ block }) => ({ block, credits: decimal(block.credits_available) })),
@@ -136,9 +136,28 @@ export function recallRefunded(
   rowId: string,
   returned: RefundedPrice,
 ): WalletDecision {
+  moveWallet(wallet.wallet_status, 'debit');
   const parts = bought.map((of) => ({ block: of.block, credits: creditsOfRefund(of, returned) }));
   if (parts.some(({ block, credits }) => credits.gt(decimal(block.credits_available))))
     throw creditsSpent();
+  return recall(wallet, parts, rowId);
+}
+
+/**
+ * Takes back the credits of a refund that was made at the gateway or of a dispute: as many as are unspent, because
+ * that money is gone and nothing can be refused (money 9.16). The wallet may be frozen, but not closed.
+ */
+export function recallUnspent(
+  wallet: Wallet,
+  bought: readonly BoughtBlock[],
+  rowId: string,
+  returned: RefundedPrice,
+): WalletDecision {
+  assert(wallet.wallet_status !== 'closed', 'credits of a closed wallet');
+  const parts = bought.map((of) => ({
+    block: of.block,
+    credits: Decimal.min(creditsOfRefund(of, returned), decimal(of.block.credits_available)),
+  }));
   return recall(wallet, parts, rowId);
 }
 
@@ -147,7 +166,6 @@ function recall(
   parts: readonly { readonly block: CreditBlock; readonly credits: Decimal }[],
   rowId: string,
 ): WalletDecision {
-  moveWallet(wallet.wallet_status, 'debit');
   const credits = sum(parts.map((part) => part.credits));
   if (credits.isZero()) return { wallet, rows: [], blocks: [] };
   const taken = parts.map((part) => takeInOrder([part.block], part.credits));

@@ -23,6 +23,7 @@ import {
   refundsOfPayments,
   updateRefund,
 } from '../records/refund-repository.ts';
+import { recallUnspentCredits } from '../wallets/undo-purchase.ts';
 import { refundEvent } from './refund-notification.ts';
 import { CONNECTION_DELETED, movePaymentsByRefunds } from './return-money.ts';
 
@@ -174,7 +175,8 @@ export async function applyGatewayRefund(
 
 /**
  * Records a refund that was made at the gateway, or a dispute (money 9.8, 9.9). The amount is at most the
- * rest of the payment. The same id at the gateway is recorded once.
+ * rest of the payment. The same id at the gateway is recorded once. Credits that the payment has bought are taken
+ * back as far as they are unspent (9.16).
  */
 export async function recordOutsideRefund(
   tx: Transaction,
@@ -197,6 +199,9 @@ export async function recordOutsideRefund(
   );
   const amount = Decimal.min(decimal(outside.amount), refundCapacity(payment, earlier));
   if (isKnown || amount.lte(0)) return null;
+  const key = `gateway:${payment.connection_id ?? ''}:${outside.gateway_refund_id}`;
+  if (locked !== null)
+    await recallUnspentCredits(tx, deps, caller, locked.invoice, { amount, key });
   const record = newRecord(deps, caller, 'refund');
   const refund: RefundRecord = {
     ...record,
@@ -216,7 +221,7 @@ export async function recordOutsideRefund(
     currency: payment.currency,
     refund_status: moveRefund(null, 'record'),
     refund_reason: 'OTHER',
-    idempotency_key: `gateway:${payment.connection_id ?? ''}:${outside.gateway_refund_id}`,
+    idempotency_key: key,
     failure_reason: null,
     retry_of: null,
     initiated_at: record.created_at,

@@ -1,5 +1,13 @@
+import { freezeWallet } from '../../../api/billing/wallets/freeze-wallet.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf, type TestCatalog } from '../../support/catalog.ts';
+
+const OFFLINE = { payment_method_type: 'OFFLINE' };
+const CARD = {
+  payment_method_type: 'CARD',
+  payment_method_id: 'pm_test_success',
+  payment_gateway: 'test',
+};
 
 /** A refund of the price of bought credits takes these credits back (money 9.16). */
 describe('a refund of bought credits', () => {
@@ -12,7 +20,7 @@ describe('a refund of bought credits', () => {
   afterAll(() => api.close());
 
   /** A paid purchase of 10 credits at 2.00 for a credit, with 5 more as a bonus. */
-  async function bought({ paid = '20' } = {}) {
+  async function bought({ paid = '20', by = OFFLINE }: { paid?: string; by?: object } = {}) {
     const customer = await catalog.customer();
     const wallet = await api.postOk('/v1/wallets', {
       customer_id: customer.id,
@@ -27,7 +35,7 @@ describe('a refund of bought credits', () => {
     });
     const payment = await api.postOk('/v1/payments', {
       ...{ destination_type: 'INVOICE', destination_id: invoice_id },
-      ...{ payment_method_type: 'OFFLINE', amount: paid, currency: 'usd', process_payment: true },
+      ...{ ...by, amount: paid, currency: 'usd', process_payment: true },
     });
     const debits = async () => {
       const found = await api.postOk('/v1/wallets/transactions/search', {
@@ -39,7 +47,13 @@ describe('a refund of bought credits', () => {
     };
     return {
       path,
+      wallet,
       invoice_id,
+      dispute: async () => {
+        const outcome = `/v1/test-gateway/payments/${payment.id}/outcome`;
+        await api.postOk(outcome, { outcome: 'dispute' });
+        return (await api.get(`/v1/payments/${payment.id}`)).body.payment_status;
+      },
       refund: (amount?: string) =>
         api.post('/v1/refunds', {
           payment_id: payment.id,
@@ -119,5 +133,45 @@ describe('a refund of bought credits', () => {
     await api.postOk(`${path}/terminate`, {});
     expect((await refund('4')).status).toBe(409);
     expect((await refund('2')).status).toBe(201);
+  });
+
+  describe('by a dispute, which cannot be refused', () => {
+    beforeAll(async () => {
+      await api.postOk('/v1/connections', {
+        name: 'Test',
+        provider_type: 'test',
+        encrypted_secret_data: { webhook_secret: 'whsec_of_the_test_gateway' },
+      });
+    });
+
+    test('takes back all, once, however often the gateway tells it', async () => {
+      const { dispute, balance, debits } = await bought({ by: CARD });
+      expect([await dispute(), await dispute()]).toEqual(['REFUNDED', 'REFUNDED']);
+      expect([await debits(), await balance()]).toEqual([['15'], '0']);
+    });
+
+    test('takes back those that are unspent, and what a refund took before stays taken', async () => {
+      const { refund, spend, dispute, balance, debits } = await bought({ by: CARD });
+      expect((await refund('4')).status).toBe(201); // 8 and 4 are left, and 2 for the 4.00
+      api.clock.advance(1);
+      await spend('5');
+      const before = await balance();
+      expect(await dispute()).toBe('REFUNDED');
+      expect([before, await debits(), await balance()]).toEqual(['9', ['3', '7'], '2']);
+    });
+
+    test('of a frozen wallet', async () => {
+      const { wallet, dispute, debits } = await bought({ by: CARD });
+      await freezeWallet(api.deps, wallet.id, 'freeze');
+      expect(await dispute()).toBe('REFUNDED');
+      expect(await debits()).toEqual(['15']);
+    });
+
+    test('of a closed wallet: nothing is left to take', async () => {
+      const { path, dispute, debits } = await bought({ by: CARD });
+      await api.postOk(`${path}/terminate`, {});
+      expect(await dispute()).toBe('REFUNDED');
+      expect(await debits()).toEqual([]);
+    });
   });
 });

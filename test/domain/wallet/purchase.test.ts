@@ -6,6 +6,7 @@ import {
   failPurchase,
   recallPurchase,
   recallRefunded,
+  recallUnspent,
   requestPurchase,
 } from '../../../domain/wallet/purchase.ts';
 import { refusalOf, refusalText } from '../../support/refusal.ts';
@@ -150,7 +151,7 @@ describe('credits whose invoice is voided (money 9.16)', () => {
   ];
 
   test('go, with their bonus', () => {
-    const decision = recallPurchase(walletOf('75'), bought('20'), 'row', false);
+    const decision = recallPurchase(walletOf('75'), bought('20'), 'row');
     expect(decision.rows).toEqual([
       expect.objectContaining({
         id: 'row',
@@ -170,7 +171,7 @@ describe('credits whose invoice is voided (money 9.16)', () => {
   });
 
   test('go without those that a refund took back before', () => {
-    const decision = recallPurchase(walletOf('65'), bought('10', '50', '10'), 'row', false);
+    const decision = recallPurchase(walletOf('65'), bought('10', '50', '10'), 'row');
     expect(decision.rows).toMatchObject([{ credit_amount: '60', credit_balance_after: '5' }]);
   });
 
@@ -179,24 +180,16 @@ describe('credits whose invoice is voided (money 9.16)', () => {
     ${'some bought ones'}  | ${bought('19.99')}
     ${'some of the bonus'} | ${bought('20', '0')}
   `('are refused with 409 when $why are spent', ({ of }) => {
-    const refusal = refusalOf(() => recallPurchase(walletOf('75'), of, 'row', false));
+    const refusal = refusalOf(() => recallPurchase(walletOf('75'), of, 'row'));
     expect([refusal.kind, refusal.code]).toEqual(['conflict', 'credits_spent']);
     expect(refusal.details).toEqual([
       { path: 'wallet_transaction', code: 'credits_spent', message: refusal.message },
     ]);
   });
 
-  test('what is left goes when the caller insists', () => {
-    expect(left(recallPurchase(walletOf('75'), bought('3'), 'row', true).blocks)).toBe(
-      'buy:0 bonus:0',
-    );
-    const nothing = recallPurchase(walletOf('0'), bought('0', '0'), 'row', true);
-    expect([nothing.rows, nothing.blocks]).toEqual([[], []]);
-  });
-
   test('a closed wallet refuses', () => {
     const closed = walletOf('0', { wallet_status: 'closed' });
-    expect(refusalText(() => recallPurchase(closed, bought('20'), 'row', true))).toBe(
+    expect(refusalText(() => recallPurchase(closed, bought('20'), 'row'))).toBe(
       'invalid invalid_operation wallet_status',
     );
   });
@@ -248,6 +241,31 @@ describe('credits whose price is refunded (money 9.16)', () => {
   `('are refused with 409 when $why are spent', ({ of }) => {
     const refusal = refusalOf(() => refunded(of, '20'));
     expect([refusal.kind, refusal.code]).toEqual(['conflict', 'credits_spent']);
+  });
+
+  describe('at the gateway', () => {
+    const gone = (of: ReturnType<typeof bought>, amount: string, wallet = walletOf('75')) =>
+      recallUnspent(wallet, of, 'row', { refunded: decimal(amount), price: decimal('40') });
+
+    test.each`
+      unspent           | of                               | amount  | after
+      ${'all'}          | ${bought('20', '50')}            | ${'20'} | ${'buy:10 bonus:25'}
+      ${'a part'}       | ${bought('3', '50')}             | ${'20'} | ${'buy:0 bonus:25'}
+      ${'another part'} | ${bought('3', '0')}              | ${'40'} | ${'buy:0'}
+      ${'a later one'}  | ${bought('4', '10', '10', '25')} | ${'24'} | ${'buy:2 bonus:5'}
+    `('$unspent: $after', ({ of, amount, after }) => {
+      expect(left(gone(of, amount).blocks)).toBe(after);
+    });
+
+    test('nothing unspent', () => {
+      const { rows, blocks, wallet } = gone(bought('0', '0'), '40');
+      expect([rows, blocks, wallet.credit_balance]).toEqual([[], [], '75']);
+    });
+
+    test('in a frozen wallet', () => {
+      const frozen = walletOf('75', { wallet_status: 'frozen' });
+      expect(left(gone(bought('20', '50'), '40', frozen).blocks)).toBe('buy:0 bonus:0');
+    });
   });
 });
 

@@ -443,6 +443,15 @@ export class Ledger {
     return true;
   }
 
+  /** A dispute takes back as many of them as are unspent, and leaves nothing to refund (money 9.9, 9.16). */
+  dispute(invoice: Invoice, payment: Payment): void {
+    const { purchase } = invoice;
+    const credits = this.soldFor(invoice, payment.amount - payment.refunded);
+    if (purchase !== null && credits > 0)
+      purchase.recalled += purchase.book.recallUnspent(invoice.id, credits);
+    payment.refunded = payment.amount;
+  }
+
   /** A voided invoice: credits that it sold are taken out, money and credits that paid it go back. */
   /** `credited` has returned already (money 9.12). */
   void(invoice: Invoice, isToSource: boolean, at: string, credited: number): void {

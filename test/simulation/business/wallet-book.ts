@@ -129,6 +129,14 @@ export class WalletBook {
     return true;
   }
 
+  /** The same, as far as they are unspent: the credits that are taken. */
+  recallUnspent(reference: string, credits: number): number {
+    const left = this.#blocks.find((each) => each.reference === reference)?.left ?? 0;
+    const taken = Math.min(credits, left);
+    this.recall(reference, taken);
+    return taken;
+  }
+
   /** Writes off what has expired by a time. */
   expire(at: string, open: readonly string[]): void {
     for (const block of this.#blocks) if (!isUsable(block.expiry, at, open)) block.left = 0;
