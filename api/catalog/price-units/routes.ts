@@ -12,6 +12,7 @@ import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { changed, newRecord, sent } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
+import { assertKnownCurrency } from '../../tenancy/settings/custom-currencies.ts';
 import {
   getPriceUnit,
   insertPriceUnit,
@@ -47,13 +48,14 @@ export const priceUnitRoutes = [
       // An amount in the unit would look like an amount in the currency (money 12.1).
       if (isIsoCurrency(call.body.code))
         throw invalidField('code', `${call.body.code} is the code of a currency`);
-      return await call.deps.pool.begin((tx) =>
-        insertPriceUnit(tx, {
+      return await call.deps.pool.begin(async (tx) => {
+        await assertKnownCurrency(tx, call.scope, call.body.base_currency, 'base_currency');
+        return await insertPriceUnit(tx, {
           ...newRecord(call.deps, call, 'price_unit'),
           ...call.body,
           metadata: call.body.metadata ?? {},
-        }),
-      );
+        });
+      });
     },
   }),
   route({

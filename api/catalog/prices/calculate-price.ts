@@ -7,7 +7,7 @@ import { rate } from '../../../domain/pricing/rate.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { CreatePriceBody } from '../../../schemas/price.ts';
 import type { CalculatePriceBody, PriceCalculation } from '../../../schemas/price-calculation.ts';
-import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
+import { assertKnownCurrency, currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
 import { below } from '../../conventions/bulk-error.ts';
 import { getReferences, priceTerms, shareOwner } from './create-prices.ts';
 import { getPrice } from './repository.ts';
@@ -48,6 +48,7 @@ async function unsavedModel(
 ): Promise<ChargeModel> {
   try {
     const { unit } = await getReferences(tx, scope, price, price.group_id ?? null);
+    await assertKnownCurrency(tx, scope, price.currency);
     if (price.entity_id) await shareOwner(tx, scope, ownerOf(price, price.entity_id));
     return chargeModel(priceTerms(price, unit, currency));
   } catch (error) {

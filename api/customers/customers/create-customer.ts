@@ -12,6 +12,7 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { associateTaxRate } from '../../catalog/taxes/associate-tax-rate.ts';
 import { testClockOfNewCustomer } from '../test-clocks/repository.ts';
 import { workflowOf } from './onboarding.ts';
+import { assertKnownCurrency } from '../../tenancy/settings/custom-currencies.ts';
 import { linkCustomer } from './link-customer.ts';
 import { customerAnswer, insertCustomer, type CustomerRow } from './repository.ts';
 
@@ -26,6 +27,8 @@ export async function createCustomer(
   caller: Caller,
   body: CreateCustomerBody,
 ): Promise<Customer> {
+  if (body.billing_currency)
+    await assertKnownCurrency(pool, caller.scope, body.billing_currency, 'billing_currency');
   const row: Omit<CustomerRow, 'integrations'> = {
     ...newRecord(deps, caller, 'cust'),
     external_id: body.external_id,

@@ -4,6 +4,7 @@ import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { Customer, UpdateCustomerBody } from '../../../schemas/customer.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
+import { assertKnownCurrency } from '../../tenancy/settings/custom-currencies.ts';
 import { contactPersons } from './create-customer.ts';
 import { assertOwnLinks, linkCustomer } from './link-customer.ts';
 import { customerAnswer, lockCustomer, updateCustomerRow, type CustomerRow } from './repository.ts';
@@ -32,6 +33,7 @@ export async function updateCustomer(
     contact_persons, timezone, customer_timezone, billing_currency, tax_treatment,
     integration_entity_mapping, ...rest
   } = body; // prettier-ignore
+  if (billing_currency) await assertKnownCurrency(tx, scope, billing_currency, 'billing_currency');
   const links = integration_entity_mapping ?? [];
   assertOwnLinks(customer.id, links);
   await linkCustomer(tx, deps, caller, customer.id, links);

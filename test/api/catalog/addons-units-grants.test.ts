@@ -220,6 +220,7 @@ describe('pricing units', () => {
     ['code', { code: 'credits' }],
     ['symbol', { symbol: '' }],
     ['base_currency', { base_currency: 'dollar' }],
+    ['base_currency', { base_currency: 'xyz' }],
   ])('400: %s', async (path, fields) => {
     const answer = await create(fields);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);

@@ -126,6 +126,7 @@ describe('customers', () => {
     ['address_city', { address_city: 'x'.repeat(101) }],
     ['contact_persons[0].email', { contact_persons: [{ email: 'nope' }] }],
     ['billing_currency', { billing_currency: 'dollars' }],
+    ['billing_currency', { billing_currency: 'xyz' }],
     ['tax_rate_overrides[0].currency', { tax_rate_overrides: [{ tax_rate_code: 'vat' }] }],
     ['timezone', { timezone: 'Mars/Olympus' }],
     ['timezone', { timezone: 'IST' }],
@@ -137,6 +138,18 @@ describe('customers', () => {
   ])('400: %s', async (path, fields) => {
     const answer = await create(fields);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
+  });
+
+  test('a change to an unknown currency is refused; a custom currency is known once configured', async () => {
+    const { body: customer } = await create();
+    const change = () => api.put(`/v1/customers/${customer.id}`, { billing_currency: 'xyz' });
+    const refused = await change();
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, 'billing_currency']);
+    const currencies = [
+      { code: 'xyz', name: 'X', symbol: 'x', precision: 0, conversion_factors: { usd: '1' } },
+    ];
+    await api.put('/v1/settings/custom_currency_config', { value: { currencies } });
+    expect((await change()).body.billing_currency).toBe('xyz');
   });
 
   test('notifications are written with the change, in its order', async () => {

@@ -116,6 +116,7 @@ describe('POST /prices/calculate', () => {
       ['too many', () => ({ price: flat, quantities: Array(201).fill('1') }), ['quantities']],
       ['below zero', () => ({ price: flat, quantities: ['1', '-1'] }), ['quantities[1]']],
       ['no number', () => ({ price: flat, quantities: ['1e3'] }), ['quantities[0]']],
+      ['an unknown currency', () => ({ price: { ...flat, currency: 'xyz' }, quantities: ['1'] }), ['price.currency']],
       ['no amount', () => ({ price: { ...flat, amount: null }, quantities: ['1'] }), ['price.amount']],
       ['tiers that do not rise', () => ({ price: { ...tiered('SLAB'), tiers: [{ up_to: 5, unit_amount: '1' }, { up_to: 5, unit_amount: '1' }] }, quantities: ['1'] }), ['price.tiers[1].up_to']],
       ['usage without a meter', () => ({ price: { ...flat, ...usage }, quantities: ['1'] }), ['price.meter_id']],
