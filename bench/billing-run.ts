@@ -11,7 +11,7 @@ import { createIds } from '../platform/ids.ts';
 import { createLogger } from '../platform/log.ts';
 import { createSecretBox } from '../platform/secret-box.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../schemas/invoice.ts';
-import { benchRow, type BenchRow } from './bench-row.ts';
+import { benchRow, type BenchOptions, type BenchRow } from './bench-row.ts';
 import { makeDueSubscriptions, PERIOD_END, PERIOD_START } from './billing/due-subscriptions.ts';
 import { startBenchInstance, type BenchInstance } from './stream/instance.ts';
 
@@ -19,22 +19,23 @@ const SUBSCRIPTIONS = 10_000;
 const PAGE = 500;
 
 /**
- * Subscriptions invoiced per second: 10,000 are due at once, each with two usage prices; engines and job
- * run on the same machine. The run is stopped half-way and started again, and started once more at the
- * end: each subscription must have exactly one invoice.
+ * Subscriptions invoiced per second: 10,000 (or `--subscriptions N`) are due at once, each with two usage prices;
+ * engines and job run on the same machine. The run is stopped half-way and started again, and started once more at
+ * the end: each subscription must have exactly one invoice. Speed and memory are reported for each half, so that a
+ * run of many shows whether it is linear.
  */
-export async function run(): Promise<BenchRow[]> {
-  const subscriptions = SUBSCRIPTIONS;
+export async function run(options: BenchOptions = {}): Promise<BenchRow[]> {
+  const subscriptions =
+    options.subscriptions === undefined ? SUBSCRIPTIONS : Number(options.subscriptions);
   const instance = await startBenchInstance();
   try {
     const deps = billingDeps(instance);
     await makeDueSubscriptions(instance, deps, subscriptions);
     const cpu = process.cpuUsage();
     const before = instance.cpuSeconds();
-    const began = performance.now();
-    await close(instance, deps, 1, subscriptions / 2);
-    await close(instance, deps, 2);
-    const seconds = (performance.now() - began) / 1000;
+    const first = await half(instance, () => close(instance, deps, 1, subscriptions / 2));
+    const second = await half(instance, () => close(instance, deps, 2));
+    const seconds = first.seconds + second.seconds;
     const used = process.cpuUsage(cpu);
     const after = instance.cpuSeconds();
     await close(instance, deps, 3);
@@ -45,6 +46,7 @@ export async function run(): Promise<BenchRow[]> {
     const limit = await writesPerSecond(instance);
     const notes =
       `${subscriptions.toLocaleString('en-US')} subscriptions with two usage prices, pages of ${PAGE}, stopped half-way and begun again; ` +
+      `first half ${speed(first)}, second half ${speed(second)}; ` +
       `limit = the same rows written without reading usage or rating; ` +
       `CPU ms per invoice: job ${perSubscription((used.user + used.system) / 1e6)}, ` +
       `Postgres ${perSubscription(after.postgres - before.postgres)}, ClickHouse ${perSubscription(after.clickhouse - before.clickhouse)}`;
@@ -52,6 +54,35 @@ export async function run(): Promise<BenchRow[]> {
   } finally {
     await instance.close();
   }
+}
+
+/** What a part of the run took. */
+interface Half {
+  readonly invoices: number;
+  readonly seconds: number;
+  /** Largest memory of the process of the job. */
+  readonly memory_mb: number;
+}
+
+const speed = ({ invoices, seconds, memory_mb }: Half): string =>
+  `${(invoices / seconds).toFixed(0)}/s with at most ${memory_mb} MB`;
+
+async function half({ pool }: BenchInstance, work: () => Promise<void>): Promise<Half> {
+  const before = await cycles(pool);
+  const samples: number[] = [];
+  const sampling = setInterval(() => samples.push(process.memoryUsage.rss()), 500);
+  const began = performance.now();
+  try {
+    await work();
+  } finally {
+    clearInterval(sampling);
+  }
+  const seconds = (performance.now() - began) / 1000;
+  return {
+    invoices: (await cycles(pool)) - before,
+    seconds,
+    memory_mb: Math.round(Math.max(...samples) / 1e6),
+  };
 }
 
 function billingDeps({ pool, clickhouse }: BenchInstance): BillingDeps {
@@ -86,7 +117,7 @@ async function close(
 ): Promise<void> {
   const scheduled_at = `2000-01-01T00:0${minute}:00.000Z`;
   const lease = await acquireJobLease(pool, {
-    name: closeBillingPeriods.name, holder: 'bench', scheduled_at, seconds: 600,
+    name: closeBillingPeriods.name, holder: 'bench', scheduled_at, seconds: 3600,
   }); // prettier-ignore
   const stop = new AbortController();
   const running = closeBillingPeriods.run(deps, {

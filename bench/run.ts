@@ -41,6 +41,7 @@ const ONLY_BY_NAME = new Set(['scale', 'billing-kills', 'two-years', 'business-y
  * `npm run bench -- [names] [--json FILE]`: runs all benches or the named ones; prints one table at the end.
  * `scale --sizes 1M,10M,100M [--keep DIR | --from DIR]` prints a separate table, one column per size.
  * `usage-diff --events 100000` sends that many events, and `balance` has them stored; default: one million.
+ * `billing-run --subscriptions 100000` bills that many; default: 10,000.
  * `billing-kills --kills 300 --seconds 240` kills billing processes that often, or until the time is over.
  * `open-page --seconds 3600` leaves each page open for an hour; default: one minute. It needs Chromium.
  * `pages --customers 100000 --events 10000000` opens pages with that many records; default: 100,000 and a million. It

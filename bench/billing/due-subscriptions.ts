@@ -150,19 +150,18 @@ async function sealDays(
   until: string,
 ): Promise<void> {
   const store = createUsageStore(clickhouse);
-  const days: TouchedBucket[] = [];
-  for await (const chunk of store.touchedBuckets({ since: null }))
-    days.push(
-      ...chunk.filter(
-        ({ bucket_size, bucket_start }) =>
-          bucket_size === 'DAY' && bucket_start < Date.parse(until),
-      ),
-    );
   const turn = await takeSealer(pool, 3600);
   const watermarks = Object.fromEntries(
     [0, 1, 2, 3].map((partition) => [partition, packPosition(0, 1_000_000n, 0)]),
   );
   const seal = packSeal(turn!.generation, turn!.lastNumber + 1n);
-  await store.recomputeBuckets(days, { watermarks, liveUntil: new Map() }, seal);
+  const isSealed = ({ bucket_size, bucket_start }: TouchedBucket) =>
+    bucket_size === 'DAY' && bucket_start < Date.parse(until);
+  for await (const chunk of store.touchedBuckets({ since: null }))
+    await store.recomputeBuckets(
+      chunk.filter(isSealed),
+      { watermarks, liveUntil: new Map() },
+      seal,
+    );
   await recordSeal(pool, { seal, watermarks, listedSince: null, completedVersions: [] });
 }
