@@ -28,7 +28,7 @@ describeInBrowser('one-off invoices', (executable) => {
     await titled(page, 'New invoice');
     await page.getByText(/^Midnight, America\/New_York\./).waitFor();
     expect(await page.getByLabel('Currency').inputValue()).toBe('eur');
-    const submit = () => hands.press(page.getByRole('button', { name: 'Issue invoice' }));
+    const submit = () => hands.press(page.getByRole('button', { name: 'Preview the invoice' }));
     await submit();
     await page.getByText('is required').first().waitFor();
     await hands.write(page.getByLabel('Line item 1', { exact: true }), 'Set-up');
@@ -50,7 +50,20 @@ describeInBrowser('one-off invoices', (executable) => {
     expect(await everyForm(page, 'one-off invoice')).toEqual([]);
     await page.setViewportSize({ width: 1440, height: 900 });
     await submit();
+    const dialog = page.getByRole('dialog', { name: 'Issue this invoice?' });
+    const document = dialog.getByRole('article', { name: 'Invoice document' });
+    // 150.00 less 30.00, with 21 %.
+    await document.getByText('€145.20').first().waitFor();
+    await settled(page);
+    expect(await everyForm(page, 'preview of a one-off invoice')).toEqual([]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const issued = async () =>
+      (await api.get(`/v1/invoices?customer_id=${customer.id}`)).body.items.length;
+    expect(await issued()).toBe(0);
+    await hands.press(dialog.getByRole('button', { name: 'Issue invoice' }));
+    await page.waitForURL(/\/invoices\/inv_/);
     await page.getByRole('article', { name: 'Invoice document' }).waitFor();
+    expect(await issued()).toBe(1);
     const id = page.url().split('/').at(-1)!;
     expect((await api.get(`/v1/invoices/${id}`)).body).toMatchObject({
       ...{ customer_id: customer.id, currency: 'eur', invoice_status: 'FINALIZED' },

@@ -14,14 +14,16 @@ import { failpoint } from '../../../platform/failpoint.ts';
 import { violatedConstraint, type Transaction } from '../../../postgres/client.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { CreateInvoiceBody, InvoiceRowBody } from '../../../schemas/invoice-requests.ts';
-import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { Invoice, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { Caller } from '../../conventions/record.ts';
+import { rolledBack } from '../../conventions/rolled-back.ts';
 import { getCustomer, lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { createInvoiceOfRows, type GivenRow } from '../computing/invoice-of-rows.ts';
 import { runGatedCommand, withCheckout } from '../records/gated-command.ts';
 import { getSubscription, lockSubscription } from '../records/subscription-repository.ts';
+import { invoiceAnswers } from './answers.ts';
 import { keyReused } from './key-reused.ts';
 import { redeemedCoupons } from './one-off-coupons.ts';
 import { namedTaxes } from './one-off-taxes.ts';
@@ -37,17 +39,54 @@ export async function createOneOffInvoice(
   caller: Caller,
   body: CreateInvoiceBody,
 ): Promise<InvoiceRecord> {
-  const { pool } = deps;
   const request = withCheckout('/invoices', body);
   const sessionOf = (created: Created) => created.checkout_session_id;
-  const command = runGatedCommand(deps, caller, 'invoice', request, sessionOf, async () => {
-    const customer = await getCustomer(pool, caller.scope, body.customer_id);
-    const subscription = await subscriptionOf(deps, caller, body, customer);
-    assertOneOff(body, isoTime(deps.clock.now()));
-    const rows = await rowsOf(deps, caller, body);
-    return (tx) => write(tx, deps, caller, body, { customer, subscription, rows });
-  });
+  const command = runGatedCommand(deps, caller, 'invoice', request, sessionOf, () =>
+    prepare(deps, caller, body),
+  );
   return (await command).invoice;
+}
+
+/** The invoice that `POST /invoices` issues for the request: the request is executed and rolled back (billing 17.1). */
+export async function previewOneOffInvoice(
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateInvoiceBody,
+): Promise<Invoice> {
+  if (body.invoice_type === 'SUBSCRIPTION')
+    throw invalidField(
+      'invoice_type',
+      'must be ONE_OFF or CREDIT; POST /invoices/preview previews the invoice of a subscription',
+    );
+  if (body.checkout != null)
+    throw invalidField('checkout', 'does not apply to a preview; leave it out');
+  const write = await prepare(deps, caller, body);
+  return await rolledBack(deps, async (tx) => {
+    const { invoice } = await write(tx);
+    const shown = {
+      ...invoice,
+      invoice_status: 'DRAFT' as const,
+      invoice_number: null,
+      metadata: { ...invoice.metadata, is_preview: 'true' },
+      version: 0,
+    };
+    const embed = { line_items: true, customer: true, tax_rates: true, explanations: true };
+    const [answer] = await invoiceAnswers(tx, caller.scope, [shown], embed);
+    return answer!;
+  });
+}
+
+/** Checks the request. Returns the function that writes the invoice. */
+async function prepare(
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateInvoiceBody,
+): Promise<(tx: Transaction) => Promise<Created>> {
+  const customer = await getCustomer(deps.pool, caller.scope, body.customer_id);
+  const subscription = await subscriptionOf(deps, caller, body, customer);
+  assertOneOff(body, isoTime(deps.clock.now()));
+  const rows = await rowsOf(deps, caller, body);
+  return (tx) => write(tx, deps, caller, body, { customer, subscription, rows });
 }
 
 /** A stored invoice, and the session that it waits for. */

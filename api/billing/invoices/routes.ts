@@ -30,7 +30,7 @@ import { route } from '../../conventions/route.ts';
 import { invoiceAnswers, type InvoiceEmbeds } from './answers.ts';
 import { checkUsage } from './check-usage.ts';
 import { createPeriodInvoice } from './create-invoice.ts';
-import { createOneOffInvoice } from './create-one-off.ts';
+import { createOneOffInvoice, previewOneOffInvoice } from './create-one-off.ts';
 import { explainLine, explainLineAsText } from './explain-line.ts';
 import { listInvoices } from './list-invoices.ts';
 import { modifyInvoice } from './modify-invoice.ts';
@@ -107,6 +107,17 @@ export const invoiceRoutes = [
           call.body.invoice_type === 'SUBSCRIPTION' ? createPeriodInvoice : createOneOffInvoice;
         return await createdAnswer(deps, call, await create(deps, call, call.body));
       }),
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/one-off/preview',
+    summary: 'Preview a one-off invoice',
+    permission: 'invoice:read',
+    ownsTransactions: true,
+    body: CreateInvoiceBody,
+    status: 200,
+    answer: Invoice,
+    handler: (call) => previewOneOffInvoice(call.deps, call, call.body),
   }),
   route({
     method: 'GET',

@@ -448,3 +448,78 @@ describe('notifications on request', () => {
     expect(sent[1]!.payload.invoice).toMatchObject({ id: invoice.id, total: '100' });
   });
 });
+
+describe('POST /invoices/one-off/preview', () => {
+  const stored = async () => {
+    const [counts] = await api.pool`
+      select (select count(*) from invoices)::int as invoices, (select count(*) from outbox)::int as events,
+             (select sum(total_redemptions) from coupons)::int as redemptions,
+             (select sum(credit_balance) from wallets)::text as credits`;
+    return counts;
+  };
+  const terms = async () => {
+    const customer = await catalog.customer();
+    const wallet = { customer_id: customer.id, currency: 'usd', initial_credits_to_load: '30' };
+    await api.postOk('/v1/wallets', wallet);
+    const { id } = await percent('20');
+    const { code } = await taxRate();
+    return body(customer, {
+      coupons: [id],
+      tax_rate_overrides: [{ tax_rate_code: code, currency: 'usd' }],
+      line_items: [row('Calls', '60', { price_type: 'USAGE' }), row('Set-up', '40')],
+      description: 'Work',
+      metadata: { po: '7' },
+    });
+  };
+  const preview = (sent: object) => api.post('/v1/invoices/one-off/preview', sent);
+
+  test('answers what is then issued, and stores nothing', async () => {
+    const sent = await terms();
+    const before = await stored();
+    const { status, body: shown } = await preview(sent);
+    expect([status, await stored()]).toEqual([200, before]);
+    expect(shown).toMatchObject({
+      ...{ invoice_status: 'DRAFT', invoice_number: null, description: 'Work' },
+      ...{ subtotal: '100', total_discount: '20', total: '66.8' },
+      metadata: { po: '7', is_preview: 'true' },
+      total_prepaid_credits_applied: '30',
+      taxes: [{ percentage_value: '21' }],
+    });
+    expect(shown.customer.id).toBe(sent.customer_id);
+    const issued = await api.postOk('/v1/invoices', sent);
+    const rows = (invoice: any) =>
+      invoice.line_items.map(({ id, created_at, invoice_id, ...row }: any) => row);
+    const amounts = (invoice: any) =>
+      ['total', 'amount_due', 'amount_remaining', 'total_prepaid_credits_applied', 'due_date'].map(
+        (field) => invoice[field],
+      );
+    expect(amounts(issued)).toEqual(amounts(shown));
+    expect(issued.total_prepaid_credits_applied).toBe('30');
+    expect(rows(issued)).toHaveLength(2);
+    expect(rows(issued).map(amountsOfRow)).toEqual(rows(shown).map(amountsOfRow));
+    const next = await create();
+    const number = (invoice: any) => Number(invoice.invoice_number.replace(/.*-/, ''));
+    expect(number(next.body) - number(issued)).toBe(1);
+  });
+
+  test('is refused as the request is', async () => {
+    const sent = await terms();
+    const wrong = { ...sent, total: '99' };
+    const [previewed, requested] = [await preview(wrong), await api.post('/v1/invoices', wrong)];
+    expect([previewed.status, previewed.body.details]).toEqual([400, requested.body.details]);
+    expect((await preview({ ...sent, customer_id: 'cust_none' })).status).toBe(404);
+  });
+
+  test.each([
+    ['invoice_type', { invoice_type: 'SUBSCRIPTION' }],
+    ['checkout', { checkout: { payment_provider: 'test' } }],
+  ])('400: %s has no preview here', async (path, fields) => {
+    const answer = await preview({ ...(await terms()), ...fields });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
+  });
+});
+
+const amountsOfRow = ({ display_name, quantity, amount, line_item_discount, ...row }: any) => [
+  ...[display_name, quantity, amount, line_item_discount],
+  ...[row.invoice_level_discount, row.prepaid_credits_applied],
+];

@@ -394,8 +394,8 @@ export const NAMINGS: readonly Naming[] = [
     addon_association_id: own['addonAssociation'],
   })),
   ...of(
-    'POST /invoices',
-    null,
+    'POST /invoices/one-off/preview | POST /invoices',
+    '/invoices',
     (own) => ({
       ...oneOff(own),
       line_items: [
@@ -414,10 +414,10 @@ export const NAMINGS: readonly Naming[] = [
       tax_rate_overrides: [{ tax_rate_code: own['taxCode'], currency: 'usd' }],
     }),
     (own) => ({ ...oneOff(own), subscription_id: own['subscription'], line_items: [row] }),
-    (own) => ({
-      ...{ ...oneOff(own), invoice_type: 'SUBSCRIPTION', subscription_id: own['subscription'] },
-    }),
   ),
+  ...of('POST /invoices', null, (own) => ({
+    ...{ ...oneOff(own), invoice_type: 'SUBSCRIPTION', subscription_id: own['subscription'] },
+  })),
   ...of(
     'POST /invoices/{id}/modify/execute',
     (own) => `/invoices/${own['invoice']}/modify/execute`,

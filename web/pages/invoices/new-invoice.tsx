@@ -6,16 +6,18 @@ import * as z from 'zod';
 import { sumOf } from '../../app/billing/amounts.ts';
 import { CouponField } from '../../app/billing/coupon-field.tsx';
 import { CustomerField } from '../../app/billing/customer-field.tsx';
+import { PreviewedInvoice } from '../../app/billing/invoice-preview.tsx';
 import { customerQuery } from '../../app/customer-query.ts';
 import { midnight } from '../../app/range.ts';
 import { TaxRateField } from '../../app/taxes/tax-rate-field.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { FieldRow, TextAreaField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
-import { Card, Page } from '../../ui/page.tsx';
+import { Card, Page, Stack } from '../../ui/page.tsx';
 import { Awaiting } from '../../ui/query-state.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
@@ -43,7 +45,7 @@ type Body = z.output<typeof Body>;
 
 const STATE = { customer_id: '' };
 
-/** Issues an invoice of line items that are written here. It has no draft: the server numbers it at once. */
+/** Issues an invoice of line items that are written here, after a look at it: the server numbers it at once. */
 export function View() {
   const [{ customer_id }] = useUrlState(STATE);
   const customer = useQuery({ ...customerQuery(customer_id), enabled: customer_id !== '' });
@@ -83,20 +85,19 @@ function Editor({ customer: given }: { readonly customer: ApiRecord<'Customer'> 
   useEffect(() => {
     if (customerCurrency && !hasOwnCurrency) form.setValue('currency', customerCurrency);
   }, [form, customerCurrency, hasOwnCurrency]);
+  const [preview, setPreview] = useState<Preview | null>(null);
   return (
     <Form
       form={form}
       isWide
-      submit="Issue invoice"
+      submit="Preview the invoice"
       secondary={
         <ButtonLink to={given === null ? '/invoices' : `/customers/${given.id}`}>Cancel</ButtonLink>
       }
       onSubmit={async (written) => {
-        const body = { ...bodyOf(written, zone), idempotency_key: key };
-        const invoice = await answerOf(api.POST('/invoices', { body }));
-        notify('Invoice issued');
-        await queries.invalidateQueries();
-        await navigate({ to: `/invoices/${invoice.id}` });
+        const body = bodyOf(written, zone);
+        const invoice = await answerOf(api.POST('/invoices/one-off/preview', { body }));
+        setPreview({ body, invoice });
       }}
     >
       <CustomerField control={control} name="customer_id" />
@@ -126,14 +127,37 @@ function Editor({ customer: given }: { readonly customer: ApiRecord<'Customer'> 
               ],
             ]}
           />
-          <p>
-            The invoice is final and gets its number at once. Its total is the subtotal less the
-            coupon, with the tax; prepaid credits of the customer may pay a part of it.
-          </p>
+          <p>You see the invoice with its discount and tax before it is issued.</p>
         </>
       )}
+      <ConfirmDialog
+        title="Issue this invoice?"
+        confirm="Issue invoice"
+        isOpen={preview !== null}
+        onClose={() => setPreview(null)}
+        onConfirm={async () => {
+          const body = { ...preview!.body, idempotency_key: key };
+          const { id: issued } = await answerOf(api.POST('/invoices', { body }));
+          notify('Invoice issued');
+          await queries.invalidateQueries();
+          await navigate({ to: `/invoices/${issued}` });
+        }}
+      >
+        {preview === null ? null : (
+          <Stack>
+            <PreviewedInvoice invoice={preview.invoice} />
+            <p>An issued invoice has a number and cannot be edited.</p>
+          </Stack>
+        )}
+      </ConfirmDialog>
     </Form>
   );
+}
+
+/** The request, and the invoice that results from it. */
+interface Preview {
+  readonly body: ReturnType<typeof bodyOf>;
+  readonly invoice: ApiRecord<'Invoice'>;
 }
 
 /** Taxes of the customer do not count: the invoice has the one that is chosen. */

@@ -24,7 +24,7 @@ import { changeSubscription, lineItemsOf } from '../../records/subscription-repo
 import type { NewAddon } from '../addons.ts';
 import { planAttachment, writeAttachment, type Attachment, type AttachRequest } from './addons.ts';
 import { refuseUnchangeable } from './line-item-change.ts';
-import { rolledBack } from './rolled-back.ts';
+import { rolledBack } from '../../../conventions/rolled-back.ts';
 
 /** Closed periods that one request bills, in one transaction: ten years of months. */
 const PERIODS_MAX = 120;

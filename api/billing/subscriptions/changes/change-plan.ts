@@ -33,7 +33,7 @@ import {
   writtenInvoices,
 } from './changed-resources.ts';
 import { isBilledNow } from './line-records.ts';
-import { rolledBack } from './rolled-back.ts';
+import { rolledBack } from '../../../conventions/rolled-back.ts';
 import { schedule } from './schedules.ts';
 import { changeGrantsOfPlan } from '../attached-grants.ts';
 import { applyPlan } from './apply-plan.ts';

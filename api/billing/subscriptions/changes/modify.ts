@@ -44,7 +44,7 @@ import { endsInPause } from './change-in-pause.ts';
 import { isBilledNow, replaceLines } from './line-records.ts';
 import { settleChange, type SettledChange } from '../../proration/settle-change.ts';
 import { writeChange } from '../../proration/write-change.ts';
-import { rolledBack } from './rolled-back.ts';
+import { rolledBack } from '../../../conventions/rolled-back.ts';
 import { executeTrialEnd, previewTrialEnd } from './end-trial.ts';
 
 /** The changes that run in one transaction; the end of a trial also runs its billing step. */

@@ -26,7 +26,7 @@ import type { InvoiceTarget } from '../../computing/invoice-target.ts';
 import type { Settled } from '../../computing/settle.ts';
 import { cycleTarget, trialEndTarget } from '../../computing/targets.ts';
 import { cancellation } from '../plan-advance.ts';
-import { rolledBack } from '../changes/rolled-back.ts';
+import { rolledBack } from '../../../conventions/rolled-back.ts';
 import { executeScheduledChange, isDueAt } from '../changes/scheduled-plan-change.ts';
 
 /**

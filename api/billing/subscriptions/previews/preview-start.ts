@@ -18,7 +18,7 @@ import { findLatestInvoice } from '../../records/subscription-invoice-repository
 import { getSubscription } from '../../records/subscription-repository.ts';
 import { activateSubscription } from '../activate-subscription.ts';
 import { previewAnswer, previewTarget } from './preview-invoice.ts';
-import { rolledBack } from '../changes/rolled-back.ts';
+import { rolledBack } from '../../../conventions/rolled-back.ts';
 import { createSubscription } from '../create-subscription.ts';
 
 type Deps = BillingDeps & UsageDeps;

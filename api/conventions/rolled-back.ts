@@ -1,7 +1,7 @@
-import type { Transaction } from '../../../../postgres/client.ts';
-import type { BillingDeps } from '../../../deps.ts';
+import type { Transaction } from '../../postgres/client.ts';
+import type { BillingDeps } from '../deps.ts';
 
-/** Executes the change and rolls it back, so that a preview never differs from the execution. */
+/** Executes the work and rolls it back, so that a preview never differs from the execution. */
 export async function rolledBack<Result>(
   { pool }: Pick<BillingDeps, 'pool'>,
   work: (tx: Transaction) => Promise<Result>,
