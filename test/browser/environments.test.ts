@@ -30,7 +30,7 @@ describeInBrowser('environments', (executable) => {
       (await api.get('/v1/environments?limit=100')).body.environments;
 
     await goTo(page, 'Environments', hands);
-    await page.getByText('Open now').waitFor();
+    await page.getByText('Current', { exact: true }).waitFor();
     await hands.press(page.getByRole('button', { name: 'New environment' }));
     await hands.press(
       dialog('New environment').getByRole('button', { name: 'Create environment' }),

@@ -42,6 +42,8 @@ export interface ConsoleRoute {
   readonly load: () => Promise<{ readonly View: ComponentType }>;
   /** A person without it is not offered the page, and is told so at its address. */
   readonly permission?: Permission;
+  /** The page whose entry of the menu is marked, if the address does not begin with it. */
+  readonly entry?: string;
   /** Entry of the menu; pages of single records have none. */
   readonly menu?: {
     readonly section: (typeof SECTIONS)[number];
@@ -72,8 +74,8 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/invoices', load: () => import('../pages/invoices/invoice-list.tsx'), permission: 'invoice:read', menu: { section: 'Billing', label: 'Invoices', icon: FileText, key: 'i' } },
   { path: '/invoices/new', load: () => import('../pages/invoices/new-invoice.tsx'), permission: 'invoice:write' },
   { path: '/invoices/$id', load: () => import('../pages/invoices/invoice.tsx'), permission: 'invoice:read' },
-  { path: '/late-usage', load: () => import('../pages/late-usage/late-usage-list.tsx'), permission: 'invoice:read' },
-  { path: '/late-usage/$id', load: () => import('../pages/late-usage/late-usage-of-invoice.tsx'), permission: 'invoice:read' },
+  { path: '/late-usage', load: () => import('../pages/late-usage/late-usage-list.tsx'), permission: 'invoice:read', entry: '/invoices' },
+  { path: '/late-usage/$id', load: () => import('../pages/late-usage/late-usage-of-invoice.tsx'), permission: 'invoice:read', entry: '/invoices' },
   { path: '/payments', load: () => import('../pages/payments/payment-list.tsx'), permission: 'payment:read', menu: { section: 'Billing', label: 'Payments', icon: CreditCard, key: 'y' } },
   { path: '/wallets', load: () => import('../pages/wallets/wallet-list.tsx'), permission: 'wallet:read', menu: { section: 'Billing', label: 'Wallets', icon: Wallet, key: 'w' } },
   { path: '/wallets/new', load: () => import('../pages/wallets/new-wallet.tsx'), permission: 'wallet:write' },
@@ -107,7 +109,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/request-log', load: () => import('../pages/request-log/request-log.tsx'), permission: 'request_log:read', menu: { section: 'Developers', label: 'Request log', icon: ScrollText, key: 'r' } },
   { path: '/audit-log', load: () => import('../pages/audit-log/audit-log.tsx'), permission: 'audit_log:read', menu: { section: 'Developers', label: 'Audit log', icon: History, key: 'l' } },
   { path: '/tasks', load: () => import('../pages/tasks/tasks.tsx'), permission: 'task:read', menu: { section: 'Developers', label: 'Imports and exports', icon: ArrowLeftRight, key: 't' } },
-  { path: '/scheduled-exports/$id', load: () => import('../pages/scheduled-exports/scheduled-export.tsx'), permission: 'task:read' },
+  { path: '/scheduled-exports/$id', load: () => import('../pages/scheduled-exports/scheduled-export.tsx'), permission: 'task:read', entry: '/tasks' },
   { path: '/people', load: () => import('../pages/people/people.tsx'), permission: 'user:read', menu: { section: 'Developers', label: 'People', icon: UserCog, key: 'u' } },
   { path: '/settings', load: () => import('../pages/settings/settings.tsx'), permission: 'setting:read', menu: { section: 'Developers', label: 'Settings', icon: Settings, key: 'o' } },
   { path: '/environments', load: () => import('../pages/environments/environments.tsx'), permission: 'environment:read', menu: { section: 'Developers', label: 'Environments', icon: Layers, key: 'v' } },

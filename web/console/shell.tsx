@@ -74,6 +74,9 @@ export function Shell() {
   );
 }
 
+/** Room that stays between a marked entry and the edge of the menu, in pixels. */
+const ENTRY_ROOM = 4;
+
 function Navigation() {
   const { person } = useSignedIn();
   const held = permissionsOf(person.roles);
@@ -88,9 +91,14 @@ function Navigation() {
     if (!entry) return;
     const menu = nav.current!.getBoundingClientRect();
     const { top, bottom } = entry.getBoundingClientRect();
-    if (bottom > menu.bottom) nav.current!.scrollTop += bottom - menu.bottom;
+    const below = bottom + ENTRY_ROOM - menu.bottom;
+    if (below > 0) nav.current!.scrollTop += below;
     if (top < menu.top) nav.current!.scrollTop -= menu.top - top;
   }, [path]);
+  const current = useRouterState({
+    select: ({ matches }) => matches.at(-1)?.fullPath as string | undefined,
+  });
+  const entry = ROUTES.find((route) => route.path === current)?.entry;
   return (
     <nav ref={nav} className={styles.nav} aria-label="Pages">
       {SECTIONS.map((section) => {
@@ -108,6 +116,7 @@ function Navigation() {
                       to={path}
                       activeOptions={{ exact: path === '/', includeSearch: false }}
                       activeProps={{ 'aria-current': 'page' }}
+                      {...(path === entry ? { 'aria-current': 'page' } : {})}
                     >
                       <Icon size={15} aria-hidden />
                       {menu!.label}

@@ -17,6 +17,8 @@ export interface Column<Row> {
   readonly sort?: string;
   /** Left out on a phone. */
   readonly wideOnly?: boolean;
+  /** May take more room than other columns: many words, of which a reader wants as many as possible. */
+  readonly isRoomy?: boolean;
   /** Kept on one line: an id with hyphens. */
   readonly isWhole?: boolean;
 }
@@ -137,8 +139,18 @@ function Rows<Row extends { readonly id: string }>({
   );
 }
 
-const cellClass = <Row,>({ align, wideOnly, isWhole }: Column<Row>): string =>
-  classNames(align === 'end' && styles.end, wideOnly && styles.wide, isWhole && styles.whole);
+/** Below the first words of a cell, on a phone only: what a column that is left out there says. */
+export function Narrow({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.narrow}>{children}</div>;
+}
+
+const cellClass = <Row,>({ align, wideOnly, isWhole, isRoomy }: Column<Row>): string =>
+  classNames(
+    align === 'end' && styles.end,
+    wideOnly && styles.wide,
+    isWhole && styles.whole,
+    isRoomy && styles.roomy,
+  );
 
 function Heading<Row>({
   column: { header, sort },

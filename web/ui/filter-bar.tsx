@@ -140,6 +140,11 @@ export function DayFilter({
   );
 }
 
+/** Two filters that are read together, from and until: they stay on one line where there is room. */
+export function FilterPair({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.pair}>{children}</div>;
+}
+
 /** Shown while a link has limited the list to one currency. */
 export function CurrencyFilter({
   value,

@@ -7,13 +7,19 @@ export function Money({
   amount,
   currency,
   fraction = 0,
+  isFilled = false,
 }: {
   readonly amount: string;
   readonly currency: string;
   /** Digits after the point for which the column has room (`fractionOf`). */
   readonly fraction?: number;
+  /** The room is filled with zeros: amounts side by side then have equally many digits. */
+  readonly isFilled?: boolean;
 }) {
-  const text = formatMoney(amount, currency);
+  const exact = formatMoney(amount, currency);
+  // A unit behind the number has no room before it.
+  const isLast = /\d$/.test(exact);
+  const text = isFilled && isLast ? exact + (roomAfter(exact, fraction) ?? '') : exact;
   return (
     <span
       className={classNames(styles.number, isNegative(amount) && styles.negative)}

@@ -34,8 +34,14 @@ export function formatWord(word: string): string {
     .replaceAll('_', ' ')
     .replace(/^(pre|post) paid$/, '$1paid')
     .replace(/^onetime$/, 'one-time');
-  return capitalized(text).replace(/^Api\b/, 'API');
+  return capitalized(text)
+    .replace(/^Api\b/, 'API')
+    .replace(/^Ok$/, 'OK');
 }
 
 /** The text with a capital first letter. */
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A finding as a sentence: `none` as `None.`; a number stays as it is. */
+export const sentence = (text: string): string =>
+  /^\d+$/.test(text) ? text : `${capitalized(text)}${/[.!?]$/.test(text) ? '' : '.'}`;

@@ -36,11 +36,29 @@ function Instant({ text }: { readonly text: string }) {
 export function Day({ at, zone = 'UTC' }: { readonly at: string | null; readonly zone?: string }) {
   if (at === null) return <>–</>;
   return (
-    <time dateTime={at} title={`${formatTime(at, zone)}`}>
-      {formatDay(at, zone)}
+    <time dateTime={at} title={formatTime(at, zone)}>
+      <span className={styles.whole}>{formatDay(at, zone)}</span>
     </time>
   );
 }
+
+/** The last day of a time that ends at `end`, which is the first instant after it. */
+export function LastDay({
+  end,
+  zone = 'UTC',
+}: {
+  readonly end: string | null;
+  readonly zone?: string;
+}) {
+  if (end === null) return <>–</>;
+  return (
+    <time dateTime={end} title={`until ${formatTime(end, zone)} (not included)`}>
+      <span className={styles.whole}>{formatDay(lastInstantBefore(end), zone)}</span>
+    </time>
+  );
+}
+
+const lastInstantBefore = (end: string): string => new Date(Date.parse(end) - 1).toISOString();
 
 /** A half-open period: from the first day to the last day that belongs to it. */
 export function Period({
@@ -52,11 +70,10 @@ export function Period({
   readonly end: string;
   readonly zone?: string;
 }) {
-  const last = new Date(Date.parse(end) - 1).toISOString();
   return (
     <span title={`${start} to ${end} (not included), ${zone}`}>
       <span className={styles.whole}>{formatDay(start, zone)} –</span>{' '}
-      <span className={styles.whole}>{formatDay(last, zone)}</span>
+      <span className={styles.whole}>{formatDay(lastInstantBefore(end), zone)}</span>
     </span>
   );
 }

@@ -4,6 +4,7 @@ import {
   CurrencyFilter,
   DayFilter,
   FilterBar,
+  FilterPair,
   SearchFilter,
 } from '../../ui/filter-bar.tsx';
 import type { ListState } from '../../ui/list-state.ts';
@@ -80,19 +81,37 @@ export function Filters<Key extends string>({
   const clear = () => state.setFilters(unset(filters));
   return (
     <FilterBar>
-      {shown.map((one) => (
-        <Control
-          key={one.key}
-          of={one}
-          value={state.filters[one.key]}
-          onChange={(value) =>
-            state.setFilters({ [one.key]: value } as Partial<Record<Key, string>>)
-          }
-        />
-      ))}
+      {pairsOf(shown).map((group) => {
+        const controls = group.map((one) => (
+          <Control
+            key={one.key}
+            of={one}
+            value={state.filters[one.key]}
+            onChange={(value) =>
+              state.setFilters({ [one.key]: value } as Partial<Record<Key, string>>)
+            }
+          />
+        ));
+        return group.length === 1 ? (
+          controls
+        ) : (
+          <FilterPair key={group[0]!.key}>{controls}</FilterPair>
+        );
+      })}
       {isFiltered ? <ClearFilters onPress={clear} /> : null}
     </FilterBar>
   );
+}
+
+/** Two days that follow each other are the first and the last of a range; every other filter is alone. */
+function pairsOf<One extends Pick<ListFilter<string>, 'kind'>>(filters: readonly One[]): One[][] {
+  const groups: One[][] = [];
+  for (const one of filters) {
+    const last = groups.at(-1);
+    if (one.kind === 'day' && last?.length === 1 && last[0]!.kind === 'day') last.push(one);
+    else groups.push([one]);
+  }
+  return groups;
 }
 
 /** Every filter with its value at first. */

@@ -22,7 +22,7 @@ export function CompanySignIn() {
         control={form.control}
         name="tenant"
         label="Company id"
-        hint="Your administrator has it: it begins with tenant_"
+        hint="Your administrator has it. It begins with tenant_."
         isRequired
       />
     </Form>

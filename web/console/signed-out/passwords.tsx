@@ -19,6 +19,7 @@ export function ForgotPassword() {
         setMessage((await answerOf(api.POST('/auth/password/forgot', { body }))).message)
       }
     >
+      <p>You get an e-mail with a link that sets a new one.</p>
       <TextField
         control={form.control}
         name="email"

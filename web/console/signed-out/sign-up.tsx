@@ -48,7 +48,7 @@ export function SignUp() {
         label="Password"
         kind="password"
         autoComplete="new-password"
-        hint="At least 8 characters"
+        hint="At least 8 characters."
         isRequired
       />
     </Form>
@@ -82,7 +82,7 @@ export function Verify({ go }: { readonly go: (path: FormPath) => void }) {
         label="Password"
         kind="password"
         autoComplete="current-password"
-        hint="The one that you chose when you signed up"
+        hint="The one that you chose when you signed up."
         isRequired
       />
     </Form>

@@ -19,13 +19,13 @@ const FORMS: Readonly<Record<FormPath, Form>> = {
     View: SignIn,
     others: [
       ['/sign-up', 'Create a company'],
-      ['/forgot-password', 'Forgot the password?'],
+      ['/forgot-password', 'Forgot your password?'],
       ['/company-sign-in', 'Sign in through your company'],
     ],
   },
   '/sign-up': { title: 'Create your company', View: SignUp, others: [['/', 'Sign in']] },
   '/verify': { title: 'Confirm your address', View: Verify, others: [['/sign-up', 'Sign up again']] }, // prettier-ignore
-  '/forgot-password': { title: 'Set a new password', View: ForgotPassword, others: [['/', 'Sign in']] }, // prettier-ignore
+  '/forgot-password': { title: 'Forgot your password?', View: ForgotPassword, others: [['/', 'Sign in']] }, // prettier-ignore
   '/reset-password': {
     title: 'Set a new password',
     View: ResetPassword,

@@ -62,7 +62,7 @@ export function View() {
           <a href={basePathOf(row.id)}>
             <bdi>{row.name}</bdi>
           </a>
-          {row.id === current.id ? <Badge>Open now</Badge> : null}
+          {row.id === current.id ? <Badge>Current</Badge> : null}
         </Row>
       ),
     },
