@@ -174,8 +174,6 @@ async function credentialsOf(
   const secretAccessKey = text('aws_secret_access_key');
   const sessionToken = text('aws_session_token');
   if (accessKeyId === undefined || secretAccessKey === undefined)
-    throw new StorageRefused(
-      'The connection has no aws_access_key_id or no aws_secret_access_key.',
-    );
+    throw new StorageRefused('The connection lacks its access key or its secret key.');
   return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
 }

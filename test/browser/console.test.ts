@@ -61,6 +61,15 @@ describeInBrowser('the console', (executable) => {
       expect(entry!.y).toBeGreaterThanOrEqual(frame!.y);
       expect(entry!.y + entry!.height).toBeLessThanOrEqual(frame!.y + frame!.height + 1);
     }
+    // A page without an entry of its own marks the one that it belongs to.
+    await page.goto(`${home}/late-usage`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const marked = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current="page"]');
+    expect(await marked.allInnerTexts()).toEqual(['Invoices']);
+    // On a screen of a notebook no entry is out of sight.
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const list = page.getByRole('navigation', { name: 'Pages' });
+    expect(await list.evaluate((menu) => menu.scrollHeight - menu.clientHeight)).toBe(0);
     await goTo(page, 'Doctor');
     await page
       .getByRole('row', { name: /^Meters/ })

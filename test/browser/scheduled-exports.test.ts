@@ -47,7 +47,7 @@ describeInBrowser('scheduled exports', (executable) => {
     await hands.write(dialog.getByLabel('Secret access key'), STORAGE_KEYS.aws_secret_access_key);
     await press('Connect bucket');
 
-    await hands.choose(dialog.getByLabel('Every'), 'Hour');
+    await hands.choose(dialog.getByLabel('Schedule'), 'Hourly');
     await hands.write(dialog.getByLabel('Folder'), 'events/');
     await hands.write(dialog.getByLabel('Address of the storage'), 'nowhere');
     await dialog.getByText('expected an address that begins with https://').waitFor();
@@ -83,12 +83,20 @@ describeInBrowser('scheduled exports', (executable) => {
     found.push(...(await everyForm(page, 'scheduled-export')));
     await page.setViewportSize({ width: 1440, height: 900 });
 
+    const marked = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current="page"]');
+    expect(await marked.allInnerTexts()).toEqual(['Imports and exports']);
+    await goTo(page, 'Imports and exports', hands);
+    await cell(page, 'List of scheduled exports', 'Hourly').waitFor();
+    await cell(page, 'List of scheduled exports', 'Failed').waitFor();
+    await hands.press(page.getByRole('link', { name: 'Events', exact: true }).last());
+    await titled(page, 'Export of events');
+
     await hands.press(page.getByRole('button', { name: 'Edit', exact: true }));
     expect(await dialog.getByLabel('Folder').inputValue()).toBe('events/');
     await hands.choose(dialog.getByLabel('Data'), 'Credit top-ups');
-    await hands.choose(dialog.getByLabel('Every'), 'Day');
+    await hands.choose(dialog.getByLabel('Schedule'), 'Daily');
     await hands.write(dialog.getByLabel('Folder'), 'top-ups/');
-    await hands.choose(dialog.getByLabel('Encryption'), 'aws:kms');
+    await hands.choose(dialog.getByLabel('Encryption'), 'AWS KMS');
     await press('Add metadata column');
     await press('Save scheduled export');
     await dialog.getByText('is required').waitFor();

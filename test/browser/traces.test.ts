@@ -31,9 +31,9 @@ describeInBrowser('traces', (executable) => {
 
   test('home shows how far counting is behind', () =>
     onPage('/', async (page) => {
-      const lag = figure(page, 'Pipeline lag');
-      await lag.getByText('none', { exact: true }).waitFor();
-      await lag.getByRole('link', { name: 'Pipeline lag' }).click();
+      const lag = figure(page, 'Log lag');
+      await lag.getByText('None.', { exact: true }).waitFor();
+      await lag.getByRole('link', { name: 'Log lag' }).click();
       await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor();
     }));
 

@@ -53,6 +53,7 @@ export interface EnvironmentFacts {
   readonly disabled_endpoints: number;
   readonly exhausted_deliveries: number;
   readonly failed_tasks: number;
+  readonly failed_export_runs: number;
   /** Age of the oldest stored request, in seconds; null without one. */
   readonly oldest_request_seconds: number | null;
 }
@@ -80,6 +81,10 @@ export async function readEnvironmentFacts(db: Db, scope: Scope): Promise<Enviro
            (select count(*)::int from tasks
              where ${inScope(db, scope)} and task_status = 'FAILED'
                and updated_at > now() - interval '7 days') as failed_tasks,
+           (select count(*)::int from scheduled_task_runs r
+              join scheduled_tasks t on ${inScope(db, scope, 't')} and t.id = r.scheduled_task_id
+             where ${inScope(db, scope, 'r')} and t.status = 'published' and r.run_status = 'FAILED'
+               and r.created_at > now() - interval '7 days') as failed_export_runs,
            (select extract(epoch from now() - created_at)::int from request_logs
              where ${inScope(db, scope)} order by created_at limit 1) as oldest_request_seconds`;
   return row!;

@@ -1,6 +1,7 @@
 import type { ClickHouse } from '../../../clickhouse/client.ts';
 import type { Db } from '../../../postgres/client.ts';
 import { countLeaky, LEAKPROOF_STATEMENTS } from '../../../postgres/leakproof-functions.ts';
+import { age } from './age.ts';
 import { check, type Check } from './check.ts';
 import { readMostParts } from '../../../clickhouse/reading/most-parts.ts';
 import { readOldestProgress } from './repository.ts';
@@ -83,8 +84,3 @@ export function checkJobs(jobs: readonly JobFacts[]): Check[] {
 }
 
 const hours = (seconds: number): number => Math.round(seconds / 3_600);
-
-function age(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${hours(seconds)} h`;
-}

@@ -5,6 +5,7 @@ import type {
   ServiceFacts,
 } from '../../../postgres/tables/service-facts.ts';
 import type { HealthCheck, HealthState } from '../../../schemas/doctor.ts';
+import { age } from './age.ts';
 import type { EnvironmentFacts, IncompleteMeters } from './repository.ts';
 import { delaysInserts, hasFewConnections, hasManyParts } from './store-limits.ts';
 
@@ -63,6 +64,7 @@ export function tenantChecks(
     count('webhook endpoints that were disabled', environment.disabled_endpoints, 'bad', 'fix the receiver, enable the endpoint and replay the time that it missed'),
     count('notifications without attempts left, in the last week', environment.exhausted_deliveries, 'bad', 'replay them: POST /v1/webhooks/replay'),
     count('tasks that failed in the last week', environment.failed_tasks, 'warn', 'open the task: its result file lists the errors of each row'),
+    count('runs of exports that failed in the last week', environment.failed_export_runs, 'warn', 'open the scheduled export: its runs give the reason; when it is fixed, run it for the days that are missing'),
   ]; // prettier-ignore
 }
 
@@ -92,7 +94,7 @@ function lagCheck(lag: ServiceFacts['lag']): HealthCheck {
   return health(
     name,
     state,
-    `${records} records; the oldest progress is ${seconds} s old`,
+    `${records} records; the oldest progress is ${age(seconds)} old`,
     `events are safe and are counted later; ${ASK}`,
   );
 }
@@ -131,7 +133,7 @@ function jobChecks(jobs: readonly JobFacts[]): HealthCheck[] {
   if (jobs.length === 0) return [health('jobs', 'bad', 'never ran', ASK)];
   return jobs.map(({ name, last_error: error, seconds_since_start: seconds }) => {
     const isLate = seconds === null || seconds > JOB_SECONDS_MAX;
-    const when = seconds === null ? 'never ran' : `last run ${seconds} s ago`;
+    const when = seconds === null ? 'never ran' : `last run ${age(seconds)} ago`;
     const state = isLate ? 'bad' : error !== null ? 'warn' : 'ok';
     return health(
       `job ${name}`,

@@ -37,7 +37,13 @@ describe('POST /operations/doctor', () => {
       insert into job_leases (name, last_started_at, last_error) values
         ('close-billing-periods', now(), null), ('erase-events', now(), 'customer of somebody'),
         ('audit-wallets', now() - interval '27 hours', null)`;
+    await api.pool`
+      insert into job_leases (name, last_started_at) values ('expire-credits', now() - interval '285 seconds')`;
     const { checks } = await look();
+    expect(checks.get('job expire-credits')).toMatchObject({
+      state: 'ok',
+      found: 'last run 5 min ago',
+    });
     expect(checks.get('job close-billing-periods')).toMatchObject({ state: 'ok', mend: null });
     expect(checks.get('job erase-events')).toMatchObject({ state: 'warn' });
     expect(checks.get('job audit-wallets')).toMatchObject({ state: 'bad' });
@@ -67,6 +73,26 @@ describe('POST /operations/doctor', () => {
     expect(stranger.checks.get(name)).toEqual({ name, state: 'ok', found: 'none', mend: null });
   });
 
+  test('runs of exports that failed, while the export is there', async () => {
+    const own = await api.newCaller();
+    const { body: bucket } = await own.post('/v1/connections', { name: 'B', provider_type: 's3' });
+    const { body: made } = await own.post('/v1/tasks/scheduled', {
+      ...{ connection_id: bucket.id, entity_type: 'events', interval: 'hourly' },
+      job_config: { bucket: 'b', region: 'eu-west-1' },
+    });
+    const path = `/v1/tasks/scheduled/${made.id}`;
+    expect((await own.post(`${path}/run`)).status).toBeLessThan(300);
+    const name = 'runs of exports that failed in the last week';
+    expect((await look(own)).checks.get(name)).toMatchObject({ state: 'ok', found: 'none' });
+    await api.pool`
+      update scheduled_task_runs set run_status = 'FAILED', created_at = now()
+       where scheduled_task_id = ${made.id}`;
+    expect((await look(own)).checks.get(name)).toMatchObject({ state: 'warn', found: '1' });
+    expect((await look()).checks.get(name)).toMatchObject({ state: 'ok', found: 'none' });
+    await own.delete(path);
+    expect((await look(own)).checks.get(name)).toMatchObject({ state: 'ok', found: 'none' });
+  });
+
   test('403 without the permission', async () => {
     const sender = await api.newCaller({ beside: api, roles: ['event_ingestor'] });
     expect((await sender.post('/v1/operations/doctor')).status).toBe(403);
@@ -92,6 +118,7 @@ describe('states', () => {
     disabled_endpoints: 0,
     exhausted_deliveries: 0,
     failed_tasks: 0,
+    failed_export_runs: 0,
     oldest_request_seconds: 60,
   };
   const partsOf = (parts: number) => ({ table: 'raw_events', parts, delayed_at: 1_000 });
@@ -127,6 +154,7 @@ describe('states', () => {
     ['a meter that is set aside', { meters: { set_aside: 1 } }, 'bad'],
     ['a subscription that is refused', { environment: { refused_subscriptions: 1 } }, 'bad'],
     ['credits that cannot be given', { environment: { failing_credit_grants: 1 } }, 'bad'],
+    ['an export that failed', { environment: { failed_export_runs: 1 } }, 'warn'],
     ['requests that are not forgotten', { environment: { oldest_request_seconds: 8 * 86_400 } }, 'warn'],
   ])('%s', (_title, facts, state) => {
     expect(stateOf(facts)).toBe(state);

@@ -7,7 +7,7 @@ import type { ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { CheckboxField, FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Row, Stack } from '../../ui/page.tsx';
-import { EXPORTED, INTERVALS } from './export-words.ts';
+import { ENCRYPTION_WORDS, EXPORTED, INTERVALS } from './export-words.ts';
 
 /** Names are those of the request, so that a refusal stands at its field. */
 export const ExportTerms = z.object({
@@ -106,7 +106,7 @@ export function ExportTermsFields({
       <SelectField
         control={control}
         name="interval"
-        label="Every"
+        label="Schedule"
         hint="Windows are counted in UTC; a run exports the last complete one."
         isRequired
         choices={EXPORT_INTERVALS.map((word) => [word, INTERVALS[word]] as const)}
@@ -144,7 +144,7 @@ export function ExportTermsFields({
           name="job_config.encryption"
           label="Encryption"
           isRequired
-          choices={ENCRYPTIONS.map((word) => [word, word] as const)}
+          choices={ENCRYPTIONS.map((word) => [word, ENCRYPTION_WORDS[word]] as const)}
         />
       </FieldRow>
       <TextField

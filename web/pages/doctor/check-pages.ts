@@ -23,4 +23,5 @@ export const CHECK_PAGES: Readonly<Partial<Record<string, CheckPage>>> = {
     search: { task_status: 'FAILED' },
     permission: 'task:read',
   },
+  'runs of exports that failed in the last week': { to: '/tasks', permission: 'task:read' },
 };

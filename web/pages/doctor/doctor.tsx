@@ -3,14 +3,15 @@ import { Link } from '@tanstack/react-router';
 import { RefreshCw } from 'lucide-react';
 import { allows, permissionsOf } from '../../../domain/access/permissions.ts';
 import { CHECK_PAGES } from './check-pages.ts';
+import { HEALTH_TONES, HEALTH_WORDS } from '../../app/health-words.ts';
 import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { PlainTable, type Column } from '../../ui/data-table.tsx';
+import { Narrow, PlainTable, type Column } from '../../ui/data-table.tsx';
 import { Page, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
-import { capitalized } from '../../ui/text.ts';
+import { capitalized, sentence } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 
 type Report = ApiRecord<'DoctorReport'>;
@@ -20,25 +21,43 @@ type State = Report['state'];
 /** How often the checks are made again while the page is open. */
 const CHECK_MS = 15_000;
 
-const TONES: Readonly<Record<State, Tone>> = { ok: 'positive', warn: 'warning', bad: 'negative' };
-const WORDS: Readonly<Record<State, string>> = { ok: 'OK', warn: 'Warning', bad: 'Failed' };
+/** What a check says that counts records and finds none. */
+const NONE = 'none';
 const ORDER: readonly State[] = ['bad', 'warn', 'ok'];
 
 const COLUMNS: readonly Column<Check>[] = [
   { header: 'Check', cell: ({ name }) => capitalized(name) },
-  { header: 'Status', cell: ({ state }) => <Badge tone={TONES[state]}>{WORDS[state]}</Badge> },
-  { header: 'Result', cell: (check) => <Found by={check} /> },
-  { header: 'How to fix it', cell: ({ mend }) => mend ?? '–' },
+  {
+    header: 'Status',
+    cell: ({ state }) => <Badge tone={HEALTH_TONES[state]}>{HEALTH_WORDS[state]}</Badge>,
+  },
+  { header: 'Result', cell: (check) => <Result of={check} /> },
+  {
+    header: 'How to fix it',
+    wideOnly: true,
+    cell: ({ mend }) => (mend === null ? '–' : sentence(mend)),
+  },
 ];
+
+/** On a phone with what to do about it. */
+function Result({ of: check }: { readonly of: Check }) {
+  return (
+    <>
+      <Found by={check} />
+      {check.mend === null ? null : <Narrow>{sentence(check.mend)}</Narrow>}
+    </>
+  );
+}
 
 /** The result, with a link to the records that it counts. */
 function Found({ by: { name, found } }: { readonly by: Check }) {
   const page = CHECK_PAGES[name];
   const { person } = useSignedIn();
-  if (page === undefined || !allows(permissionsOf(person.roles), page.permission)) return found;
+  const mayLook = page !== undefined && allows(permissionsOf(person.roles), page.permission);
+  if (!mayLook || found === NONE) return sentence(found);
   return (
     <Link to={page.to} {...(page.search ? { search: page.search as never } : {})}>
-      {found}
+      {sentence(found)}
     </Link>
   );
 }

@@ -1,26 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { Badge, type Tone } from '../../ui/badge.tsx';
+import { HEALTH_TONES, HEALTH_WORDS } from '../../app/health-words.ts';
+import { answerOf, api } from '../../client/api.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Figure, Figures } from '../../ui/figure.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
-import { formatWord } from '../../ui/text.ts';
+import { capitalized, sentence } from '../../ui/text.ts';
 import { useAfterRevenue } from './revenue.tsx';
-
-type State = ApiRecord<'DoctorReport'>['state'];
 
 /** How often the checks are made again while the page is open. */
 const CHECK_MS = 30_000;
 
 /** The check of events that are accepted and not counted yet. It is always shown. */
 const LAG = 'log lag';
-
-const TONES: Readonly<Record<State, Tone>> = { ok: 'positive', warn: 'warning', bad: 'negative' };
-const WORDS: Readonly<Record<State, string>> = {
-  ok: 'Healthy',
-  warn: 'Needs attention',
-  bad: 'Failed',
-};
 
 /** Whether the pipeline works, how far it is behind, and each check that failed. */
 export function Health() {
@@ -40,16 +32,18 @@ export function Health() {
             <Figures>
               <Figure
                 label="Status"
-                value={<Badge tone={TONES[state]}>{WORDS[state]}</Badge>}
+                value={<Badge tone={HEALTH_TONES[state]}>{HEALTH_WORDS[state]}</Badge>}
                 note={`${checks.length - failed.length} of ${checks.length} checks passed`}
                 to="/doctor"
               />
               {shown.map((check) => (
                 <Figure
                   key={check.name}
-                  label={check.name === LAG ? 'Pipeline lag' : formatWord(check.name)}
-                  value={<Badge tone={TONES[check.state]}>{WORDS[check.state]}</Badge>}
-                  note={check.found}
+                  label={capitalized(check.name)}
+                  value={
+                    <Badge tone={HEALTH_TONES[check.state]}>{HEALTH_WORDS[check.state]}</Badge>
+                  }
+                  note={sentence(check.found)}
                   to="/doctor"
                 />
               ))}

@@ -91,7 +91,10 @@ export function Usage() {
                 />
               </Figures>
               <Card>
-                <ByHour days={days} today={today} yesterday={yesterday} />
+                <Stack>
+                  <h3>Events by hour</h3>
+                  <ByHour days={days} today={today} yesterday={yesterday} />
+                </Stack>
               </Card>
             </Stack>
           )

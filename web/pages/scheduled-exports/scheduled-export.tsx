@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { EXPORTED, INTERVALS, placeOf } from '../../app/exports/export-words.ts';
+import { ENCRYPTION_WORDS, EXPORTED, INTERVALS, placeOf } from '../../app/exports/export-words.ts';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -29,9 +29,11 @@ export function View() {
       actions={task?.status === 'published' ? <ExportActions task={task} /> : undefined}
     >
       <Stack>
-        <Loaded query={query} what="the scheduled export">
-          {(found) => <Details task={found} />}
-        </Loaded>
+        <Section title="Details">
+          <Loaded query={query} what="the scheduled export">
+            {(found) => <Details task={found} />}
+          </Loaded>
+        </Section>
         <Allowed to="workflow:read">
           <Section title="Runs">
             <Runs taskId={id} />
@@ -63,12 +65,12 @@ function Details({ task }: { readonly task: ApiRecord<'ScheduledTask'> }) {
               {status === 'published' ? (enabled ? 'On' : 'Off') : 'Deleted'}
             </Badge>,
           ],
-          ['Every', INTERVALS[task.interval]],
+          ['Schedule', INTERVALS[task.interval]],
           ['To', <bdi key="to">{placeOf(task)}</bdi>],
           ['Region', config.region],
           ['Address', config.endpoint_url],
           ['Compression', formatWord(config.compression)],
-          ['Encryption', config.encryption],
+          ['Encryption', ENCRYPTION_WORDS[config.encryption]],
           ['Metadata columns', <bdi key="columns">{columnsOf(task) || '–'}</bdi>],
           ['Created', <Time key="created" at={task.created_at} />],
           ['Id', <Id key="id" of={task.id} />],
