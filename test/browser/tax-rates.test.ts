@@ -30,7 +30,7 @@ describeInBrowser('tax rates', (executable) => {
     const button = (name: string | RegExp) => page.getByRole('button', { name });
 
     await goTo(page, 'Tax rates', hands);
-    await cell(page, 'Tax rates', '21 %').waitFor();
+    await cell(page, 'Tax rates', '21%').waitFor();
     await hands.press(button('New tax rate'));
     const made = dialog('New tax rate');
     await hands.write(made.getByLabel('Name', { exact: true }), 'Sales tax');

@@ -45,7 +45,7 @@ export function CreditGrants({ offer }: { readonly offer: Offer }) {
             ...(mayWrite && offer.isOpen
               ? [
                   {
-                    header: 'Remove',
+                    header: 'Actions',
                     align: 'end' as const,
                     cell: ({ id, name }: CreditGrant) => (
                       <RemovePart

@@ -249,7 +249,7 @@ function Editor({
           {isComplete(values) ? (
             <Calculator of={{ price: priceOf({ ...values, meter_id: '', type: 'FIXED' }) }} />
           ) : (
-            <p>Enter the amounts, then choose a quantity to see the total.</p>
+            <p>Enter the amounts to see what a quantity costs.</p>
           )}
         </Card>
       </Section>

@@ -1,18 +1,17 @@
-import { Link } from '@tanstack/react-router';
-import { rateOf } from '../billing/rate-of.ts';
 import { Allowed, useMay } from '../person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Section } from '../../ui/page.tsx';
+import { Row, Section } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
-import { Day } from '../../ui/time.tsx';
+import { Day, LastDay } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Calculator } from './calculator.tsx';
 import { NewVersion } from './new-version.tsx';
 import { LIST, type Priced } from './offer.ts';
+import { rateWithPeriod } from './rate-with-period.ts';
 import { RemovePart } from './remove-part.tsx';
 
 type Price = ApiRecord<'Price'>;
@@ -41,10 +40,7 @@ export function Prices({ offer }: { readonly offer: Priced }) {
           rows={prices}
           columns={[
             ...COLUMNS,
-            ...(mayWrite && offer.isOpen
-              ? [versionColumn(offer, (version) => setState({ version }))]
-              : []),
-            CALCULATOR,
+            actionsColumn(offer, mayWrite && offer.isOpen, (version) => setState({ version })),
           ]}
         />
       )}
@@ -90,63 +86,60 @@ const COLUMNS: readonly Column<Price>[] = [
   { header: 'Price', cell: (row) => <bdi>{nameOf(row)}</bdi> },
   { header: 'Type', wideOnly: true, cell: ({ type }) => formatWord(type) },
   { header: 'Model', wideOnly: true, cell: modelOf },
-  { header: 'Rate', cell: rateOf },
+  { header: 'Rate', align: 'end', cell: rateWithPeriod },
   { header: 'Billing timing', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrears'}` }, // prettier-ignore
-  { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} /> },
-  { header: 'To', wideOnly: true, cell: ({ end_date }) => <Day at={end_date} /> },
+  { header: 'First day', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} /> },
+  { header: 'Last day', wideOnly: true, cell: ({ end_date }) => <LastDay end={end_date} /> },
 ];
 
-const CALCULATOR: Column<Price> = {
-  header: 'Calculator',
+/** Every price has a calculator; one that may change and has no end, a next version and an end too. */
+const actionsColumn = (
+  { kind }: Pick<Priced, 'kind'>,
+  mayChange: boolean,
+  onVersion: (id: string) => void,
+): Column<Price> => ({
+  header: 'Actions',
   align: 'end',
   cell: (row) => (
-    <Link
-      to="."
-      search={{ price: row.id } as never}
-      replace
-      resetScroll={false}
-      aria-label={`Calculate ${nameOf(row)}`}
-    >
-      Calculate
-    </Link>
-  ),
-};
-
-const versionColumn = (
-  { kind }: Pick<Priced, 'kind'>,
-  onPress: (id: string) => void,
-): Column<Price> => ({
-  header: 'Change',
-  align: 'end',
-  cell: (row) =>
-    row.end_date !== null ? (
-      '–'
-    ) : (
-      <>
-        {row.price_unit_type === 'FIAT' ? (
-          <Button
-            small
-            aria-label={`New version of ${nameOf(row)}`}
-            onPress={() => onPress(row.id)}
+    <Row>
+      <ButtonLink
+        small
+        to="."
+        search={{ price: row.id } as never}
+        replace
+        resetScroll={false}
+        aria-label={`Calculate ${nameOf(row)}`}
+      >
+        Calculate
+      </ButtonLink>
+      {mayChange && row.end_date === null ? (
+        <>
+          {row.price_unit_type === 'FIAT' ? (
+            <Button
+              small
+              aria-label={`New version of ${nameOf(row)}`}
+              onPress={() => onVersion(row.id)}
+            >
+              New version
+            </Button>
+          ) : null}
+          <RemovePart
+            verb="End"
+            noun="price"
+            name={nameOf(row)}
+            done="Price ended"
+            onConfirm={() =>
+              answerOf(
+                api.DELETE('/prices/{id}', { params: { path: { id: row.id } }, body: {} as never }),
+              )
+            }
           >
-            New version
-          </Button>
-        ) : null}{' '}
-        <RemovePart
-          verb="End"
-          noun="price"
-          name={nameOf(row)}
-          done="Price ended"
-          onConfirm={() =>
-            answerOf(
-              api.DELETE('/prices/{id}', { params: { path: { id: row.id } }, body: {} as never }),
-            )
-          }
-        >
-          <p>{ENDED[kind]}</p>
-        </RemovePart>
-      </>
-    ),
+            <p>{ENDED[kind]}</p>
+          </RemovePart>
+        </>
+      ) : null}
+    </Row>
+  ),
 });
 
 /** What follows from the end of a price. */

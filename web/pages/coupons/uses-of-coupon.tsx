@@ -6,7 +6,7 @@ import { ButtonLink } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { useListState } from '../../ui/list-state.ts';
 import { EmptyState } from '../../ui/query-state.tsx';
-import { Day } from '../../ui/time.tsx';
+import { Day, LastDay } from '../../ui/time.tsx';
 
 type Association = ApiRecord<'CouponAssociation'>;
 
@@ -16,8 +16,8 @@ const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Associat
     cell: ({ subscription_id: id }) => <bdi>{names.get(id) ?? id}</bdi>,
   },
   { header: 'Applies to', wideOnly: true, cell: couponPart },
-  { header: 'From', cell: ({ start_date }) => <Day at={start_date} /> },
-  { header: 'To', cell: ({ end_date }) => <Day at={end_date} /> },
+  { header: 'First day', cell: ({ start_date }) => <Day at={start_date} /> },
+  { header: 'Last day', cell: ({ end_date }) => <LastDay end={end_date} /> },
 ];
 
 /** The subscriptions that have the coupon or had it, page by page. */

@@ -70,7 +70,7 @@ export function View() {
 }
 
 const COLUMNS: readonly Column<Entitlement>[] = [
-  { header: 'By', cell: (row) => <bdi>{row.plan?.name ?? row.addon?.name ?? formatWord(row.entity_type)}</bdi> }, // prettier-ignore
+  { header: 'Part of', cell: (row) => <bdi>{row.plan?.name ?? row.addon?.name ?? formatWord(row.entity_type)}</bdi> }, // prettier-ignore
   { header: 'Type', cell: ({ entity_type }) => formatWord(entity_type) },
   { header: 'Value', align: 'end', cell: grantOf },
 ];

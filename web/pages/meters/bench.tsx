@@ -26,6 +26,9 @@ const EXAMPLE = pastedFor({
   filters: [{ key: 'region', values: ['eu'] }],
 });
 
+/** Room for an event that is about to be pasted. */
+const LINES_MIN = 7;
+
 /**
  * Shows the result of the meter for a pasted event, and updates it when either changes. The server evaluates
  * the event with the code that meters events, and stores nothing.
@@ -62,7 +65,7 @@ export function Bench({
           Event as JSON
           <textarea
             className={styles.event}
-            rows={7}
+            rows={Math.max(LINES_MIN, text.split('\n').length)}
             spellCheck={false}
             value={text}
             aria-invalid={event === null}
@@ -151,7 +154,7 @@ function Check({
 }) {
   return (
     <>
-      <Badge tone={isRight ? 'positive' : 'warning'}>{isRight ? 'matches' : 'differs'}</Badge>{' '}
+      <Badge tone={isRight ? 'positive' : 'warning'}>{isRight ? 'Matches' : 'Differs'}</Badge>{' '}
       {children}
     </>
   );

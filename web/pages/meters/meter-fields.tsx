@@ -58,7 +58,7 @@ export function MeterFields(
           control={control}
           name="aggregation.expression"
           label="Expression"
-          hint="Instead of a property, for example: input_tokens + output_tokens"
+          hint="Instead of a property, for example: input_tokens + output_tokens."
         />
       )}
       <TextAreaField
@@ -67,8 +67,8 @@ export function MeterFields(
         label={props.isEdit === true ? 'Also count events where' : 'Only events where'}
         hint={
           props.isEdit === true
-            ? 'One property per line. The values are added to those that count already: region = asia'
-            : 'One property per line, with the values that count: region = eu, us'
+            ? 'One property per line. The values are added to those that count already, for example region = asia.'
+            : 'One property per line, with the values that count, for example region = eu, us.'
         }
         rows={2}
         isCode
@@ -79,14 +79,14 @@ export function MeterFields(
             control={control}
             name="aggregation.group_by"
             label="Group by property"
-            hint="The highest value of each group is added up"
+            hint="The highest value of each group is added up."
           />
         ) : null}
         <SelectField
           control={control}
           name="aggregation.bucket_size"
           label="Bucket size"
-          hint="Values are combined per bucket first"
+          hint="Values are combined per bucket first."
           choices={[['', 'None'], ...BUCKET_SIZES.map((size) => [size, size] as const)]}
         />
         <SelectField
@@ -103,7 +103,7 @@ export function MeterFields(
           name="effective_day"
           label="Applies to periods from"
           kind="date"
-          hint="Without a day: the periods that begin after the change (UTC)"
+          hint="Without a day: the periods that begin after the change (UTC)."
         />
       ) : null}
     </>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { rateOf } from '../../app/billing/rate-of.ts';
+import { rateWithPeriod } from '../../app/offer/rate-with-period.ts';
 import { RemovePart } from '../../app/offer/remove-part.tsx';
 import { Allowed, useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -71,13 +71,13 @@ export function PricesOfGroup({
 
 const COLUMNS: readonly Column<Price>[] = [
   { header: 'Price', cell: (row) => <bdi>{nameOf(row)}</bdi> },
-  { header: 'Of', cell: (row) => <Owner of={row} /> },
+  { header: 'Part of', cell: (row) => <Owner of={row} /> },
   { header: 'Type', wideOnly: true, cell: ({ type }) => formatWord(type) },
-  { header: 'Rate', cell: rateOf },
+  { header: 'Rate', align: 'end', cell: rateWithPeriod },
 ];
 
 const REMOVE: Column<Price> = {
-  header: 'Change',
+  header: 'Actions',
   align: 'end',
   cell: (row) => (
     <RemovePart

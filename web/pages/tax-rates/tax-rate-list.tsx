@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Rate>[] = [
     header: 'Percentage',
     sort: 'percentage_value',
     align: 'end',
-    cell: ({ percentage_value }) => `${formatDecimal(percentage_value)} %`,
+    cell: ({ percentage_value }) => `${formatDecimal(percentage_value)}%`,
   },
 ];
 

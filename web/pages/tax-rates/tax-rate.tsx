@@ -25,7 +25,7 @@ export function View() {
       title={<bdi>{rate?.name ?? 'Tax rate'}</bdi>}
       documentTitle={rate?.name ?? 'Tax rate'}
       crumbs={[{ label: 'Tax rates', to: '/tax-rates' }]}
-      description={rate === undefined ? undefined : `${formatDecimal(rate.percentage_value)} %`}
+      description={rate === undefined ? undefined : `${formatDecimal(rate.percentage_value)}%`}
       actions={rate === undefined ? undefined : <TaxRateActions rate={rate} />}
     >
       <Loaded query={query} what="the tax rate">
@@ -45,7 +45,7 @@ function Terms({ rate }: { readonly rate: ApiRecord<'TaxRate'> }) {
         <Facts
           of={[
             ['Code', <code>{rate.code}</code>],
-            ['Percentage', `${formatDecimal(rate.percentage_value)} %`],
+            ['Percentage', `${formatDecimal(rate.percentage_value)}%`],
             ['Status', rate.status === 'archived' ? <Badge>Archived</Badge> : <Status word={rate.tax_rate_status} />], // prettier-ignore
             ['Description', <bdi>{rate.description ?? '–'}</bdi>],
             ['Created', <Time at={rate.created_at} />],

@@ -74,6 +74,7 @@ export function UsesOfRate({
             ? [
                 {
                   header: 'Actions',
+                  align: 'end' as const,
                   cell: (row: Association) => (
                     <AssociationActions association={row} name={nameOf(row)} />
                   ),
