@@ -37,7 +37,7 @@ describeInBrowser('analytics', (executable) => {
     await page.goto(`${home}/analytics?customer=two&measure=cost`);
     for (const title of ['USD', 'JPY'])
       await page.getByRole('figure', { name: new RegExp(title) }).waitFor();
-    const costs = page.locator('[data-figure]').filter({ hasText: 'Cost' });
+    const costs = page.locator('[data-figure]').filter({ hasText: 'Charge' });
     for (const cost of ['$4.00', '¥300']) await costs.filter({ hasText: cost }).waitFor();
 
     const { url } = (await api.get('/v1/customers/portal/two')).body;

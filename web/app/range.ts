@@ -19,6 +19,14 @@ export function rangeOf(from: string, to: string, zone: string, now: string): Ra
   return { start_time, end_time };
 }
 
+/** The first day of the range, as `YYYY-MM-DD` of the zone. */
+export const firstDayOf = ({ start_time }: Range, zone: string): string =>
+  localDate(start_time, zone);
+
+/** The last day of the range: its end is the first instant after it. */
+export const lastDayOf = ({ end_time }: Range, zone: string): string =>
+  localDate(advanceDays(end_time, -1, zone), zone);
+
 /** The equally many days before the range. */
 export function rangeBefore({ start_time, end_time }: Range, zone: string): Range {
   const days = localDaysBetween(start_time, end_time, zone);

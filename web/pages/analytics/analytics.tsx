@@ -3,7 +3,7 @@ import { Download } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useTimeOfExternalId } from '../../app/customer-time.ts';
 import { Allowed } from '../../app/person.tsx';
-import { rangeBefore, rangeOf } from '../../app/range.ts';
+import { firstDayOf, lastDayOf, rangeBefore, rangeOf } from '../../app/range.ts';
 import { SavedViews } from '../../app/saved-views.tsx';
 import type { AskedWindows } from '../../app/window-times.ts';
 import { answerOf, api } from '../../client/api.ts';
@@ -17,6 +17,7 @@ import {
   ClearFilters,
   DayFilter,
   FilterBar,
+  FilterPair,
   SearchFilter,
 } from '../../ui/filter-bar.tsx';
 import { Money, Quantity } from '../../ui/money.tsx';
@@ -54,11 +55,18 @@ const DEFAULTS = {
 };
 type State = typeof DEFAULTS;
 
+/** What is shown over time. The `cost` of the API is what customers are charged; a cost here is one of the company. */
+const MEASURES: Readonly<Record<Measure, string>> = {
+  usage: 'Usage',
+  cost: 'Charge',
+  events: 'Events',
+};
+
 const WINDOWS = ['15MIN', 'HOUR', 'DAY', 'WEEK', 'MONTH'] as const;
 /** The browser's list leaves UTC out. */
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
 
-/** Usage and cost by any property. The numbers are those that an invoice of the same range has. */
+/** Usage and charges by any property. The numbers are those that an invoice of the same range has. */
 export function View() {
   const [state, setState] = useUrlState<keyof State>(DEFAULTS);
   // Fixed while the page is open: a range that moves with every render would never be loaded.
@@ -88,8 +96,8 @@ export function View() {
       description={
         !isOrdered ? undefined : (
           <>
-            Usage and cost, <Period start={range.start_time} end={range.end_time} zone={zone} /> (
-            {zone})
+            Usage and charges, <Period start={range.start_time} end={range.end_time} zone={zone} />{' '}
+            ({zone})
           </>
         )
       }
@@ -117,8 +125,18 @@ export function View() {
           value={state.customer}
           onChange={(customer) => setState({ customer })}
         />
-        <DayFilter label="From" value={state.from} onChange={(from) => setState({ from })} />
-        <DayFilter label="To" value={state.to} onChange={(to) => setState({ to })} />
+        <FilterPair>
+          <DayFilter
+            label="From"
+            value={state.from || firstDayOf(range, zone)}
+            onChange={(from) => setState({ from })}
+          />
+          <DayFilter
+            label="Until"
+            value={state.to || lastDayOf(range, zone)}
+            onChange={(to) => setState({ to })}
+          />
+        </FilterPair>
         <ChoiceFilter
           label="Time zone"
           unset={null}
@@ -155,9 +173,9 @@ export function View() {
           unset={null}
           value={measure}
           choices={[
-            ['usage', 'Usage'],
-            ['cost', 'Cost'],
-            ['events', 'Events'],
+            ['usage', MEASURES.usage],
+            ['cost', MEASURES.cost],
+            ['events', MEASURES.events],
           ]}
           onChange={(chosen) => setState({ measure: chosen })}
         />
@@ -184,7 +202,10 @@ export function View() {
             ) : (
               <>
                 {currency === '' ? (
-                  <p>Costs depend on each customer’s prices. Choose a customer to see them.</p>
+                  <p>
+                    What usage is charged depends on the customer’s prices. Choose a customer to see
+                    it.
+                  </p>
                 ) : (
                   totals.map((total) => (
                     <CostFigures
@@ -195,7 +216,7 @@ export function View() {
                   ))
                 )}
                 <Section
-                  title={`${formatWord(measure)} by ${formatWord(asked.window_size).toLowerCase()}`}
+                  title={`${MEASURES[measure]} by ${formatWord(asked.window_size).toLowerCase()}`}
                 >
                   <Pictures items={items} measure={measure} asked={asked} now={now} />
                 </Section>
@@ -266,7 +287,7 @@ function CostFigures({
       <Figure label="Subtotal" value={<Money amount={subtotal} currency={currency} />} />
       <Figure label="Discounts" value={<Money amount={total_discount} currency={currency} />} />
       <Figure
-        label="Cost"
+        label="Charge"
         value={<Money amount={total_cost} currency={currency} />}
         note={before === undefined ? undefined : changeText(total_cost, earlier)}
       />
@@ -332,7 +353,7 @@ function Picture({
         </h3>
       )}
       <TimeChart
-        label={title === '' ? formatWord(measure) : `${formatWord(measure)}: ${title}`}
+        label={title === '' ? MEASURES[measure] : `${MEASURES[measure]}: ${title}`}
         times={times}
         series={series}
         zone={asked.timezone}
@@ -370,7 +391,7 @@ function Totals({
       cell: ({ event_count }) => formatDecimal(String(event_count)),
     },
     {
-      header: 'Cost',
+      header: 'Charge',
       align: 'end',
       cell: ({ total_cost, currency }) =>
         currency === '' ? '–' : <Money amount={total_cost} currency={currency} />,
@@ -379,7 +400,7 @@ function Totals({
       ? []
       : [
           {
-            header: `${formatWord(measure)} before`,
+            header: `${MEASURES[measure]} before`,
             align: 'end' as const,
             cell: ({ id }: { readonly id: string }) => {
               const found = earlier.get(id);

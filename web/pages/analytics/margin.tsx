@@ -4,7 +4,7 @@ import type { Range } from '../../app/range.ts';
 import { answerOf, api } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Figure, Figures } from '../../ui/figure.tsx';
-import { Money } from '../../ui/money.tsx';
+import { fractionOf, Money } from '../../ui/money.tsx';
 import { Section } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { formatDecimal } from '../../ui/text.ts';
@@ -46,8 +46,9 @@ export function Margin({
             </EmptyState>
           ) : (
             <Loaded query={margin} what="the margin">
-              {({ total_revenue, total_cost, margin: left, margin_percent, currency }) =>
-                currency === '' ? (
+              {({ total_revenue, total_cost, margin: left, margin_percent, currency }) => {
+                const fraction = fractionOf([total_revenue, total_cost, left]);
+                return currency === '' ? (
                   <p>
                     No usage of this range has a price in{' '}
                     <Link to={`/cost-sheets/${sheet.id}`}>
@@ -59,23 +60,39 @@ export function Margin({
                   <Figures>
                     <Figure
                       label="Revenue"
-                      value={<Money amount={total_revenue} currency={currency} />}
+                      value={
+                        <Money
+                          amount={total_revenue}
+                          currency={currency}
+                          fraction={fraction}
+                          isFilled
+                        />
+                      }
                       note="of usage, after discounts, not rounded"
                     />
                     <Figure
                       label="Cost to you"
-                      value={<Money amount={total_cost} currency={currency} />}
+                      value={
+                        <Money
+                          amount={total_cost}
+                          currency={currency}
+                          fraction={fraction}
+                          isFilled
+                        />
+                      }
                       note={<bdi>{sheet.name}</bdi>}
                       to={`/cost-sheets/${sheet.id}`}
                     />
                     <Figure
                       label="Margin"
-                      value={<Money amount={left} currency={currency} />}
+                      value={
+                        <Money amount={left} currency={currency} fraction={fraction} isFilled />
+                      }
                       note={`${formatDecimal(margin_percent, 2)}% of the revenue`}
                     />
                   </Figures>
-                )
-              }
+                );
+              }}
             </Loaded>
           )
         }

@@ -76,6 +76,7 @@ export function View() {
     },
     {
       header: 'Last used',
+      wideOnly: true,
       cell: ({ last_used_at }) => (last_used_at === null ? 'Never' : <Time at={last_used_at} />),
     },
     {
@@ -87,6 +88,7 @@ export function View() {
       ? [
           {
             header: 'Actions',
+            align: 'end' as const,
             cell: (key: ApiKey) => (
               <Row>
                 {mayRotate(key) ? (

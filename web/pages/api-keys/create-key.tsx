@@ -61,7 +61,7 @@ export function CreateKey({ onDone }: { readonly onDone: () => void }) {
         label="Name"
         isRequired
         autoFocus
-        hint="What uses it, for example backend"
+        hint="What uses it, for example backend."
       />
       <SelectField
         control={form.control}

@@ -8,7 +8,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock, Id } from '../../ui/code-block.tsx';
-import type { Column } from '../../ui/data-table.tsx';
+import { Narrow, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Section, Stack } from '../../ui/page.tsx';
@@ -56,16 +56,20 @@ const columnsOf = (show: (entry: Entry) => void): readonly Column<Entry>[] => [
   { header: 'Time', cell: ({ created_at }) => <Time at={created_at} seconds /> },
   {
     header: 'Change',
-    cell: ({ entity_type, action }) => (
+    cell: ({ entity_type, action, author }) => (
       <>
-        {formatWord(entity_type)} <Badge>{formatWord(action)}</Badge>
+        {recordWord(entity_type)} <Badge>{formatWord(action)}</Badge>
+        <Narrow>
+          <bdi>{author}</bdi>
+        </Narrow>
       </>
     ),
   },
   { header: 'Id', wideOnly: true, cell: ({ entity_id }) => <code>{entity_id}</code> },
-  { header: 'By', cell: ({ author }) => <bdi>{author}</bdi> },
+  { header: 'By', wideOnly: true, cell: ({ author }) => <bdi>{author}</bdi> },
   {
-    header: 'Details',
+    header: 'Actions',
+    align: 'end',
     cell: (entry) => (
       <Button
         small
@@ -125,8 +129,16 @@ export function View() {
   );
 }
 
+/** Kinds of records that the console names otherwise than the log does. */
+const RECORDS: Readonly<Record<string, string>> = {
+  costsheet: 'Cost sheet',
+  group: 'Price group',
+};
+
+const recordWord = (type: string): string => RECORDS[type] ?? formatWord(type);
+
 const titleOf = ({ entity_type, action }: Entry): string =>
-  `${formatWord(entity_type)}: ${formatWord(action).toLowerCase()}`;
+  `${recordWord(entity_type)}: ${formatWord(action).toLowerCase()}`;
 
 const authorOf = (
   { user_id, job, actor_kind }: ApiRecord<'AuditLog'>,
@@ -135,11 +147,13 @@ const authorOf = (
   user_id !== null
     ? (names.get(user_id) ?? user_id)
     : job !== null
-      ? `The job ${job}`
-      : formatWord(actor_kind);
+      ? `Scheduled job: ${job.replaceAll('-', ' ')}`
+      : actor_kind === 'public'
+        ? 'Not signed in'
+        : formatWord(actor_kind);
 
-function Author({ of: { user_id, job, actor_kind } }: { readonly of: Entry }) {
-  return user_id === null ? <code>{job ?? actor_kind}</code> : <PersonName id={user_id} />;
+function Author({ of: { user_id, author } }: { readonly of: Entry }) {
+  return user_id === null ? <>{author}</> : <PersonName id={user_id} />;
 }
 
 function Details({ entry }: { readonly entry: Entry }) {

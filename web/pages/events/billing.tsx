@@ -48,6 +48,8 @@ export function Billing({
           },
           {
             header: 'Line',
+            // Its name is mostly that of the price beside it.
+            wideOnly: true,
             cell: (row) => <bdi>{lineOf(row)?.display_name || row.sub_line_item_id}</bdi>,
           },
           {

@@ -45,18 +45,22 @@ function Path({ of }: { readonly of: History }) {
   return (
     <Stack>
       <Columns>
-        <Card>
-          <Facts
-            of={[
-              ['Name', event.event_name],
-              ['Customer', <CustomerLink key="customer" of={of} />],
-              ['Time', <Time key="time" at={event.timestamp} seconds />],
-              ['Accepted', <Time key="accepted" at={event.ingested_at} seconds />],
-              ['Source', event.source],
-            ]}
-          />
-        </Card>
-        <CodeBlock label="Properties" text={JSON.stringify(event.properties, null, 2)} />
+        <Section title="Details">
+          <Card>
+            <Facts
+              of={[
+                ['Name', event.event_name],
+                ['Customer', <CustomerLink key="customer" of={of} />],
+                ['Time', <Time key="time" at={event.timestamp} seconds />],
+                ['Accepted', <Time key="accepted" at={event.ingested_at} seconds />],
+                ['Source', event.source],
+              ]}
+            />
+          </Card>
+        </Section>
+        <Section title="Properties">
+          <CodeBlock label="Properties" text={JSON.stringify(event.properties, null, 2)} />
+        </Section>
       </Columns>
       <Copies of={of.events} />
       <Metering of={of} />
@@ -147,7 +151,7 @@ function Metering({ of: { metering, debug_tracker, event } }: { readonly of: His
                   <Badge tone="positive">Counted</Badge>
                 ),
             },
-            { header: 'Why', cell: ({ message, reason }) => message ?? reason ?? '' },
+            { header: 'Why', cell: ({ message, reason }) => message || reason || '–' },
             {
               header: 'Quantity',
               align: 'end',

@@ -8,6 +8,7 @@ import {
   ClearFilters,
   DayFilter,
   FilterBar,
+  FilterPair,
   SearchFilter,
 } from '../../ui/filter-bar.tsx';
 import { PAGE_ROWS, useListState } from '../../ui/list-state.ts';
@@ -55,6 +56,7 @@ const COLUMNS: readonly Column<Event>[] = [
   { header: 'Customer', cell: (event) => event.external_customer_id },
   {
     header: 'Properties',
+    isRoomy: true,
     cell: ({ properties }) => (
       <div className={styles.properties}>
         <Properties of={properties} />
@@ -182,8 +184,10 @@ export function View() {
           choices={Object.entries(OUTCOMES)}
           onChange={(chosen) => list.setFilters({ outcome: chosen })}
         />
-        <DayFilter label="From" value={from} onChange={(day) => list.setFilters({ from: day })} />
-        <DayFilter label="To" value={to} onChange={(day) => list.setFilters({ to: day })} />
+        <FilterPair>
+          <DayFilter label="From" value={from} onChange={(day) => list.setFilters({ from: day })} />
+          <DayFilter label="Until" value={to} onChange={(day) => list.setFilters({ to: day })} />
+        </FilterPair>
         {isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
       </FilterBar>
       <ClockTimes clocks={clocks} />

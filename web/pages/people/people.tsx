@@ -97,7 +97,15 @@ function Accounts({ kind }: { readonly kind: Kind }) {
     placeholderData: keepPreviousData,
   });
   const columns: readonly Column<User>[] = [
-    { header: 'Name', cell: (user) => nameOf(user) },
+    {
+      header: 'Name',
+      cell: (user) => (
+        <Row>
+          <bdi>{nameOf(user)}</bdi>
+          {user.id === person.id ? <Badge>You</Badge> : null}
+        </Row>
+      ),
+    },
     ...(kind === 'user' ? [{ header: 'E-mail', cell: ({ email }: User) => email ?? '–' }] : []),
     {
       header: 'Roles',
@@ -118,9 +126,10 @@ function Accounts({ kind }: { readonly kind: Kind }) {
       ? [
           {
             header: 'Actions',
+            align: 'end' as const,
             cell: (user: User) =>
               user.id === person.id ? (
-                'You'
+                '–'
               ) : (
                 <Row>
                   {kind === 'user' ? (

@@ -3,7 +3,7 @@ import { ListPage, listOf } from '../../app/list/list-page.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { CopyButton } from '../../ui/code-block.tsx';
-import type { Column } from '../../ui/data-table.tsx';
+import { Narrow, type Column } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -36,13 +36,17 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
   {
     header: 'Request',
-    cell: ({ method, path }) => (
-      <code>
-        {method} {path}
-      </code>
+    cell: ({ method, path, error_code }) => (
+      <>
+        <code className={styles.request} title={`${method} ${path}`}>
+          <span>{method} </span>
+          <span className={styles.path}>{path}</span>
+        </code>
+        {error_code === null ? null : <Narrow>{error_code}</Narrow>}
+      </>
     ),
   },
-  { header: 'Error', cell: ({ error_code }) => error_code ?? '–' },
+  { header: 'Error', wideOnly: true, cell: ({ error_code }) => error_code ?? '–' },
   {
     header: 'Idempotency key',
     wideOnly: true,
@@ -59,6 +63,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     header: 'Duration, ms',
     sort: 'duration_ms',
     align: 'end',
+    wideOnly: true,
     cell: ({ duration_ms }) => duration_ms,
   },
   {

@@ -14,6 +14,7 @@ import { Row, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Failure } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { failureWords } from './failure-words.ts';
 
 type Attempt = ApiRecord<'WebhookAttempt'>;
 
@@ -47,7 +48,8 @@ export function Attempts({ id }: { readonly id: string }) {
       cell: ({ duration_ms }) => duration_ms,
     },
     {
-      header: 'Details',
+      header: 'Actions',
+      align: 'end',
       cell: (attempt) => (
         <Button
           small
@@ -90,6 +92,9 @@ export function Attempts({ id }: { readonly id: string }) {
             <Facts
               of={[
                 ['Response', <Outcome key="outcome" of={shown} />],
+                ...(shown.status_code === null && shown.error !== null
+                  ? [['Error', <code key="error">{shown.error}</code>] as const]
+                  : []),
                 ['Notification', shown.system_event_id],
                 ['Time', <Time key="at" at={shown.created_at} seconds />],
               ]}
@@ -136,7 +141,7 @@ function SendAgain({ of, onDone }: { readonly of: Attempt; readonly onDone: () =
 }
 
 function Outcome({ of: { status_code: status, error } }: { readonly of: Attempt }) {
-  if (status === null) return <Badge tone="negative">{error ?? 'No answer'}</Badge>;
+  if (status === null) return <Badge tone="negative">{failureWords(error)}</Badge>;
   return <Badge tone={status < 300 ? 'positive' : 'negative'}>{status}</Badge>;
 }
 

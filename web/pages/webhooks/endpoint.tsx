@@ -9,7 +9,7 @@ import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { Card, Page } from '../../ui/page.tsx';
+import { Card, Page, Section } from '../../ui/page.tsx';
 import { Failure, Loaded } from '../../ui/query-state.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -17,6 +17,7 @@ import { notify } from '../../ui/toasts.tsx';
 import { Attempts } from './attempts.tsx';
 import { EndpointForm, type EndpointValues } from './endpoint-form.tsx';
 import { EndpointState } from './endpoint-state.tsx';
+import { failureWords } from './failure-words.ts';
 
 type Endpoint = ApiRecord<'WebhookEndpoint'>;
 
@@ -38,18 +39,25 @@ export function View() {
       <Loaded query={endpoint} what="the endpoint">
         {(found) => (
           <>
-            <Card>
-              <Facts
-                of={[
-                  ['Address', found.url],
-                  ['State', <EndpointState key="state" of={found} />],
-                  ['Reason', found.disabled_reason],
-                  ['Failing since', <Time key="failing" at={found.failing_since} />],
-                  ['Events', found.event_types.length === 0 ? 'All' : found.event_types.join(', ')],
-                  ['Description', found.description],
-                ]}
-              />
-            </Card>
+            <Section title="Details">
+              <Card>
+                <Facts
+                  of={[
+                    ['Address', found.url],
+                    ['State', <EndpointState key="state" of={found} />],
+                    ...(found.disabled_reason === null
+                      ? []
+                      : [['Reason', found.disabled_reason] as const]),
+                    ['Failing since', <Time key="failing" at={found.failing_since} />],
+                    [
+                      'Events',
+                      found.event_types.length === 0 ? 'All' : found.event_types.join(', '),
+                    ],
+                    ['Description', found.description],
+                  ]}
+                />
+              </Card>
+            </Section>
             <Attempts id={id} />
           </>
         )}
@@ -70,7 +78,9 @@ function Actions({ of: endpoint }: { readonly of: Endpoint }) {
     mutationFn: () => answerOf(api.POST('/webhooks/endpoints/{id}/test', { params, body: {} })),
     onSuccess: async (attempt) => {
       notify(
-        attempt.error === null ? `Answered ${attempt.status_code}` : `Failed: ${attempt.error}`,
+        attempt.error === null
+          ? `Answered ${attempt.status_code}`
+          : `Failed: ${failureWords(attempt.error)}`,
       );
       await refresh();
     },

@@ -16,8 +16,8 @@ import { EndpointState, stateOf } from './endpoint-state.tsx';
 type Endpoint = ApiRecord<'WebhookEndpoint'>;
 
 const COLUMNS: readonly Column<Endpoint>[] = [
-  { header: 'URL', cell: ({ url }) => url },
-  { header: 'Status', cell: (endpoint) => <EndpointState of={endpoint} /> },
+  { header: 'Address', cell: ({ url }) => url },
+  { header: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
   { header: 'Events', wideOnly: true, cell: ({ event_types: types }) => types.length === 0 ? 'All' : types.join(', ') },
   { header: 'Description', wideOnly: true, cell: ({ description }) => description ?? '–' },
   { header: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
