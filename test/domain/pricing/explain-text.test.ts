@@ -79,7 +79,11 @@ describe('instants and shares', () => {
   });
 
   test('a period, and the instant of a one-time charge', () => {
-    expect(spanText(JANUARY)).toBe('2026-01-01 to 2026-02-01');
+    expect(spanText(JANUARY)).toBe('1 Jan 2026 – 31 Jan 2026');
+    expect(spanText(span('2026-01-01', '2026-01-02'))).toBe('1 Jan 2026');
+    expect(spanText({ start: JANUARY.start, end: '2026-01-02T05:00:00.000Z' })).toBe(
+      '2026-01-01 to 2026-01-02T05:00Z',
+    );
     expect(spanText({ start: JANUARY.start, end: JANUARY.start })).toBe('2026-01-01');
   });
 
@@ -117,7 +121,7 @@ describe('dates in the zone of the customer', () => {
       period: { start: '2025-12-31T23:00:00.000Z', end: '2026-01-31T23:00:00.000Z' },
     };
     expect(explainText(berlin, { timezone: 'Europe/Berlin' })).toBe(
-      'base: USD 5.00 for 1 unit, 2026-01-01 to 2026-02-01 (Europe/Berlin)\n',
+      'base: USD 5.00 for 1 unit, 1 Jan 2026 – 31 Jan 2026 (Europe/Berlin)\n',
     );
   });
 });
@@ -196,12 +200,12 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
     };
     expect(explainText(explanation(trial, trial))).toBe(
       [
-        'base: USD 5.00 for 1 unit, 2026-01-01 to 2026-02-01',
+        'base: USD 5.00 for 1 unit, 1 Jan 2026 – 31 Jan 2026',
         '',
-        '1. Trial 2026-01-01 to 2026-01-15 (billing 10.4)',
+        '1. Trial 1 Jan 2026 – 14 Jan 2026 (billing 10.4)',
         '   free = 0.00',
         '',
-        '2. Trial 2026-01-01 to 2026-01-15 (billing 10.4)',
+        '2. Trial 1 Jan 2026 – 14 Jan 2026 (billing 10.4)',
         '   free = 0.00',
         '',
       ].join('\n'),
@@ -235,7 +239,10 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
   test('stored words and currencies are written for people', () => {
     for (const { explanations } of examples())
       for (const explanation of explanations) {
-        const text = explainText(explanation).replace(/\d{4}-\d\d-\d\d\S*|coupon \S+|\.\d+/g, '');
+        const text = explainText(explanation).replace(
+          /\d{4}-\d\d-\d\d\S*|\d+ [A-Z][a-z]+ \d{4}|coupon \S+|\.\d+/g,
+          '',
+        );
         expect(text).not.toMatch(/\busd\b|[A-Z]{4}|\d{4}/);
       }
   });
@@ -261,10 +268,10 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
     };
     expect(bodyOf(step)).toEqual([
       '1. Allowance, resets daily (billing 4)',
-      '   reset window              limit      used before  usage  free  billable',
-      '   2026-01-01 to 2026-01-02  unlimited            0      5     5       0',
-      '   29 more                                                   100      12.5',
-      '   total                                                     105      12.5',
+      '   reset window  limit      used before  usage  free  billable',
+      '   1 Jan 2026    unlimited            0      5     5       0',
+      '   29 more                                       100      12.5',
+      '   total                                         105      12.5',
     ]);
   });
 
