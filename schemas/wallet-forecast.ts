@@ -8,11 +8,14 @@ export const WalletForecast = z
     currency: z.string(),
     /** The time of the forecast. */
     at: instant,
-    /** Mean priced usage of a day. */
+    /** Mean priced usage of a day, not rounded to the currency. */
     daily_usage: decimalText,
     /** Zone of the days of `usage`: that of the customer. */
     timezone: z.string(),
-    /** Priced usage of the last four weeks by day, oldest first; a day without usage has `0`. Empty without usage. */
+    /**
+     * Priced usage of the last four weeks by day, not rounded, oldest first; a day without usage has `0`. Empty without
+     * usage.
+     */
     usage: z.array(z.object({ day: instant, amount: decimalText })),
     /** When the balance is used up; null if that is not within a year. */
     empty_at: instant.nullable(),

@@ -1,6 +1,5 @@
-import { roundToCurrency } from '../../../domain/currency.ts';
 import { paysFor } from '../../../domain/invoicing/prepaid-credits.ts';
-import { decimal, Decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
+import { decimal, Decimal, sum, ZERO } from '../../../domain/money.ts';
 import { epochMs, type Period } from '../../../domain/time/instant.ts';
 import { windowsWithin } from '../../../domain/time/usage-windows.ts';
 import { forecastBalance } from '../../../domain/wallet/forecast.ts';
@@ -11,6 +10,7 @@ import { groupBy } from '../../../domain/group-by.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { asksOf, figuresOf, type AnalyticsQuestion } from '../analytics/analytics-figures.ts';
 import { usageLines } from '../analytics/analytics-subjects.ts';
+import { figureText } from '../analytics/cost-shares.ts';
 import { rateSubjects } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
 import { type WalletRow } from '../credits/wallet-repository.ts';
@@ -51,11 +51,11 @@ export async function walletForecast(
   );
   return {
     ...base,
-    daily_usage: decimalText(roundToCurrency(daily, wallet.currency)),
+    daily_usage: figureText(daily),
     timezone,
     usage: everyDay(usage, timezone, recent).map(({ day, amount }) => ({
       day,
-      amount: decimalText(roundToCurrency(amount, wallet.currency)),
+      amount: figureText(amount),
     })),
     ...forecast,
   };

@@ -1,10 +1,13 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { decimal, decimalText } from '../../../domain/money.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { TimeChart } from '../../ui/chart.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Card, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
+import { Rounded } from '../../ui/rounded.tsx';
+import { formatMoney } from '../../ui/text.ts';
 import { Day, Time } from '../../ui/time.tsx';
 
 type Wallet = ApiRecord<'WalletBalance'>;
@@ -55,8 +58,7 @@ export function Forecast({ wallet }: { readonly wallet: Wallet }) {
 function Outlook({ of }: { readonly of: Forecasted }) {
   const pace = (
     <>
-      Usage of the last four weeks costs <Money amount={of.daily_usage} currency={of.currency} /> a
-      day.
+      Usage of the last four weeks costs <Mean of={of} /> a day.
     </>
   );
   if (of.empty_at === null) return <>{pace} At this rate the wallet lasts for more than a year.</>;
@@ -66,6 +68,22 @@ function Outlook({ of }: { readonly of: Forecasted }) {
       {pace} At this pace the wallet is empty on <Time at={of.empty_at} />. Credits that expire are
       taken into account; grants and top-ups to come are not.
     </>
+  );
+}
+
+/** Decimals of the mean that are shown. */
+const MEAN_DECIMALS = 6;
+
+/** The mean of a day: more digits than a person reads are shown on demand. */
+function Mean({ of: { daily_usage, currency } }: { readonly of: Forecasted }) {
+  const exact = decimal(daily_usage);
+  const shown = exact.toDecimalPlaces(MEAN_DECIMALS);
+  if (exact.eq(shown)) return <Money amount={daily_usage} currency={currency} />;
+  return (
+    <Rounded
+      shown={`≈${formatMoney(decimalText(shown), currency)}`}
+      exact={formatMoney(daily_usage, currency)}
+    />
   );
 }
 
