@@ -1,11 +1,11 @@
 import type { ApiRecord } from '../../client/api.ts';
 import { formatDecimal, formatMoney } from '../../ui/text.ts';
 
-/** What a coupon takes off and for how long, in words: `20 % off for 3 periods`. */
+/** What a coupon takes off and for how long, in words: `20% off for 3 periods`. */
 export function couponTerms(coupon: ApiRecord<'Coupon'>): string {
   const off =
     coupon.type === 'percentage'
-      ? `${formatDecimal(coupon.percentage_off)} %`
+      ? `${formatDecimal(coupon.percentage_off)}%`
       : formatMoney(coupon.amount_off, coupon.currency);
   return `${off} off ${howLong(coupon)}`;
 }

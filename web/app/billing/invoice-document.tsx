@@ -3,13 +3,14 @@ import type { ApiRecord } from '../../client/api.ts';
 import { Money, Quantity } from '../../ui/money.tsx';
 import { Day, Period } from '../../ui/time.tsx';
 import { isZero } from './zero.ts';
+import { discountsOf, taxesOf } from './invoice-deductions.ts';
 import { isOwed } from './payment-state.ts';
 import styles from './invoice-document.module.css';
 
 type Invoice = ApiRecord<'Invoice'>;
 export type InvoiceLine = ApiRecord<'InvoiceLineItem'>;
 
-/** The invoice as its customer reads it. `explain` is shown at the end of each row. */
+/** The invoice as its customer reads it. `explain` is shown before the figures of each row. */
 export function InvoiceDocument({
   invoice,
   seller,
@@ -26,6 +27,9 @@ export function InvoiceDocument({
   const { currency, customer } = invoice;
   const zone = invoice.subscription?.customer_timezone ?? customer?.timezone ?? 'UTC';
   const lines = invoice.line_items ?? [];
+  const isDraft = invoice.invoice_status === 'DRAFT';
+  // Whoever writes an invoice says when it is due; for a subscription the day follows from the day of issue.
+  const isDueComputed = isDraft && invoice.invoice_type === 'SUBSCRIPTION';
   return (
     <article className={styles.paper} aria-label="Invoice document">
       <header className={styles.head}>
@@ -36,14 +40,22 @@ export function InvoiceDocument({
           </p>
         </div>
         <dl className={styles.dates}>
-          <dt>Issued</dt>
-          <dd>
-            <Day at={invoice.issue_date} zone={zone} />
-          </dd>
-          <dt>Due</dt>
-          <dd>
-            <Day at={invoice.due_date} zone={zone} />
-          </dd>
+          {isDraft ? null : (
+            <>
+              <dt>Issued</dt>
+              <dd>
+                <Day at={invoice.issue_date} zone={zone} />
+              </dd>
+            </>
+          )}
+          {isDueComputed || invoice.due_date === null ? null : (
+            <>
+              <dt>Due</dt>
+              <dd>
+                <Day at={invoice.due_date} zone={zone} />
+              </dd>
+            </>
+          )}
           {invoice.period_start === null || invoice.period_end === null ? null : (
             <>
               <dt>Period</dt>
@@ -72,13 +84,13 @@ export function InvoiceDocument({
           <thead>
             <tr>
               <th scope="col">Description</th>
-              <th scope="col">Quantity</th>
-              <th scope="col">Amount</th>
               {explain === undefined ? null : (
                 <th scope="col">
                   <span className="visually-hidden">Explanation</span>
                 </th>
               )}
+              <th scope="col">Quantity</th>
+              <th scope="col">Amount</th>
             </tr>
           </thead>
           <tbody>
@@ -94,13 +106,13 @@ export function InvoiceDocument({
                     {line.kind === 'base' ? null : <span>{KINDS[line.kind]}</span>}
                   </span>
                 </td>
+                {explain === undefined ? null : <td className={styles.why}>{explain(line)}</td>}
                 <td>
                   <Quantity value={line.quantity} />
                 </td>
                 <td>
                   <Money amount={line.amount} currency={currency} />
                 </td>
-                {explain === undefined ? null : <td>{explain(line)}</td>}
               </tr>
             ))}
             {lines.length === 0 ? (
@@ -116,22 +128,13 @@ export function InvoiceDocument({
   );
 }
 
-/** The text of the button that opens the explanation of a row; shorter on narrow screens. */
-export function WhyText() {
-  return (
-    <span>
-      Why<span className={styles.longer}> this amount</span>?
-    </span>
-  );
-}
-
 const KINDS = { overage: 'Overage', true_up: 'True-up', credit: 'Credit' } as const;
 
 function Totals({ invoice }: { readonly invoice: Invoice }) {
   const rows: readonly (readonly [string, string, boolean])[] = [
     ['Subtotal', invoice.subtotal, true],
-    ['Discounts', negated(invoice.total_discount), !isZero(invoice.total_discount)],
-    ['Tax', invoice.total_tax, !isZero(invoice.total_tax)],
+    ...discountsOf(invoice).map(([name, amount]) => [name, negated(amount), true] as const),
+    ...taxesOf(invoice).map(([name, amount]) => [name, amount, true] as const),
     [
       'Prepaid credits',
       negated(invoice.total_prepaid_credits_applied),
@@ -141,15 +144,17 @@ function Totals({ invoice }: { readonly invoice: Invoice }) {
     ['Credited', negated(invoice.adjustment_amount), !isZero(invoice.adjustment_amount)],
     ['Paid', negated(invoice.amount_paid), !isZero(invoice.amount_paid)],
     ['Refunded', invoice.refunded_amount, !isZero(invoice.refunded_amount)],
-    ['Open', invoice.amount_remaining, isOwed(invoice)],
+    ['Amount due', invoice.amount_remaining, isOwed(invoice)],
   ];
   return (
     <dl className={styles.totals}>
       {rows
         .filter(([, , isShown]) => isShown)
-        .map(([name, amount]) => (
-          <div key={name} data-strong={name === 'Total' || name === 'Open'}>
-            <dt>{name}</dt>
+        .map(([name, amount], index) => (
+          <div key={index} data-strong={name === 'Total' || name === 'Amount due'}>
+            <dt>
+              <bdi>{name}</bdi>
+            </dt>
             <dd>
               <Money amount={amount} currency={invoice.currency} />
             </dd>

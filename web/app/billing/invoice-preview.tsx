@@ -2,13 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Explanation } from '../../../schemas/explanation.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { useSignedIn } from '../person.tsx';
 import { deductionNames } from './deduction-names.ts';
 import { ExplainedLater } from './explained-later.tsx';
-import { InvoiceDocument, WhyText, type InvoiceLine } from './invoice-document.tsx';
+import { InvoiceDocument, type InvoiceLine } from './invoice-document.tsx';
+import { WhyAmount } from './why-amount.tsx';
 
 /** The invoice of the running period of a subscription, as if the period ended now. */
 export function InvoicePreview({ subscriptionId }: { readonly subscriptionId: string }) {
@@ -43,16 +43,7 @@ export function PreviewedInvoice({
         seller={person.tenant.name}
         {...(name === undefined ? {} : { name })}
         explain={(row) =>
-          row.explanation === null ? null : (
-            <Button
-              small
-              tone="quiet"
-              aria-label={`Why this amount? ${row.display_name ?? 'Line item'}`}
-              onPress={() => setLine(row)}
-            >
-              <WhyText />
-            </Button>
-          )
+          row.explanation === null ? null : <WhyAmount line={row} open={() => setLine(row)} />
         }
       />
       <Dialog

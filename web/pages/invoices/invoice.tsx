@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { InvoiceDocument, WhyText } from '../../app/billing/invoice-document.tsx';
+import { InvoiceDocument } from '../../app/billing/invoice-document.tsx';
 import { InvoicePayment } from '../../app/billing/invoice-payment.tsx';
 import { SubscriptionName } from '../../app/billing/subscription-name.tsx';
 import { Timeline } from '../../app/billing/timeline.tsx';
+import { WhyAmount } from '../../app/billing/why-amount.tsx';
 import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
@@ -28,7 +29,12 @@ export function View() {
   const query = useQuery({
     queryKey: ['invoice', id],
     queryFn: ({ signal }) =>
-      answerOf(api.GET('/invoices/{id}', { params: { path: { id } }, signal })),
+      answerOf(
+        api.GET('/invoices/{id}', {
+          params: { path: { id }, query: { expand: 'tax_applied.tax_rate' } },
+          signal,
+        }),
+      ),
   });
   const invoice = query.data;
   return (
@@ -84,17 +90,7 @@ function Content({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
               <InvoiceDocument
                 invoice={invoice}
                 seller={person.tenant.name}
-                explain={(line) => (
-                  <Link
-                    to="."
-                    search={((before: object) => ({ ...before, line: line.id })) as never}
-                    replace
-                    resetScroll={false}
-                    aria-label={`Why this amount? ${line.display_name ?? 'Line item'}`}
-                  >
-                    <WhyText />
-                  </Link>
-                )}
+                explain={(line) => <WhyAmount line={line} open={{ line: line.id }} />}
               />
             ),
           },
