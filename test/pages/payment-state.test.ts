@@ -28,7 +28,8 @@ describe('how far an invoice is paid', () => {
     ['Overdue', { due_date: YESTERDAY, amount_paid: '4' }],
     ['Partially paid', { amount_paid: '4' }],
     ['Payment processing', { payment_status: 'PROCESSING', due_date: YESTERDAY }],
-    ['Payment failed', { payment_status: 'FAILED', due_date: YESTERDAY }],
+    ['Payment failed', { payment_status: 'FAILED' }],
+    ['Overdue, payment failed', { payment_status: 'FAILED', due_date: YESTERDAY }],
     ['Paid', { payment_status: 'SUCCEEDED', amount_remaining: '0' }],
     ['Paid', { payment_status: 'PENDING', amount_remaining: '0.00' }],
     ['Overpaid', { payment_status: 'OVERPAID', amount_remaining: '0' }],
@@ -38,8 +39,10 @@ describe('how far an invoice is paid', () => {
     expect(paymentStateOf(invoice(fields), NOW)?.[0] ?? null).toBe(state);
   });
 
-  test('nothing of a voided invoice is owed, whatever its amounts are', () => {
+  test('nothing of a draft or a voided invoice is owed, whatever its amounts are', () => {
     expect(isOwed(invoice({ invoice_status: 'VOIDED', payment_status: 'VOIDED' }))).toBe(false);
+    for (const invoice_status of ['DRAFT', 'SKIPPED'] as const)
+      expect(isOwed(invoice({ invoice_status }))).toBe(false);
     expect(isOwed(invoice({}))).toBe(true);
   });
 });

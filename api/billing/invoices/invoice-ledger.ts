@@ -91,9 +91,14 @@ const paymentEntry = (payment: PaymentRecord): Entry => ({
   reason: payment.payment_method_type,
   description: payment.is_manual
     ? 'Payment status set manually'
-    : (payment.error_message ??
-      `Payment by ${payment.payment_gateway ?? payment.payment_method_type}`),
+    : (payment.error_message ?? `Payment by ${payerOf(payment)}`),
 });
+
+/** `the test gateway`; without a gateway the way of payment: `credits`, `bank transfer`. */
+const payerOf = ({ payment_gateway, payment_method_type }: PaymentRecord): string =>
+  payment_gateway === null
+    ? payment_method_type.toLowerCase().replaceAll('_', ' ')
+    : `the ${payment_gateway} gateway`;
 
 const noteEntry = (note: CreditNoteRecord): Entry => ({
   type: 'credit_note',

@@ -16,9 +16,9 @@ export interface PayableInvoice {
 /** The tone of a badge. */
 type Tone = 'neutral' | 'positive' | 'negative' | 'warning' | 'info';
 
-/** The API keeps the amounts of a voided invoice as they were; nothing of them is owed. */
+/** A draft is not issued yet; the API keeps the amounts of a voided invoice as they were. Nothing of them is owed. */
 export const isOwed = ({ invoice_status }: Pick<PayableInvoice, 'invoice_status'>): boolean =>
-  invoice_status !== 'VOIDED';
+  invoice_status === 'FINALIZED';
 
 /** How far an invoice is paid, in the words of people who pay and collect; null before it is issued. */
 export function paymentStateOf(
@@ -30,8 +30,10 @@ export function paymentStateOf(
   if (invoice_status !== 'FINALIZED') return null;
   if (isZero(amount_remaining)) return SETTLED[payment_status] ?? ['Paid', 'positive'];
   if (payment_status === 'PROCESSING') return ['Payment processing', 'info'];
-  if (payment_status === 'FAILED') return ['Payment failed', 'negative'];
-  if (due_date !== null && Date.parse(due_date) < nowMs) return ['Overdue', 'negative'];
+  const isOverdue = due_date !== null && Date.parse(due_date) < nowMs;
+  if (payment_status === 'FAILED')
+    return [isOverdue ? 'Overdue, payment failed' : 'Payment failed', 'negative'];
+  if (isOverdue) return ['Overdue', 'negative'];
   return isZero(amount_paid) ? ['Due', 'warning'] : ['Partially paid', 'warning'];
 }
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Allowed } from '../../app/person.tsx';
+import { NumberCell } from '../../app/billing/number-cell.tsx';
 import { OpenAmount } from '../../app/billing/open-amount.tsx';
 import { InvoicePayment } from '../../app/billing/invoice-payment.tsx';
 import { answerOf, api } from '../../client/api.ts';
@@ -122,11 +123,26 @@ export function Invoices({ customerId, zone }: Of) {
         query={query}
         rowTo={({ id }) => `/invoices/${id}`}
         columns={[
-          { header: 'Number', cell: ({ invoice_number }) => invoice_number ?? 'Draft' },
-          { header: 'Status', cell: (row) => <Status word={row.invoice_status} /> },
+          {
+            header: 'Number',
+            cell: ({ invoice_number, invoice_status, due_date }) => (
+              <NumberCell
+                number={invoice_number}
+                below={[
+                  invoice_status === 'FINALIZED' ? (
+                    <>
+                      due <Day at={due_date} zone={zone} />
+                    </>
+                  ) : (
+                    formatWord(invoice_status)
+                  ),
+                ]}
+              />
+            ),
+          },
+          { header: 'Status', wideOnly: true, cell: (row) => <Status word={row.invoice_status} /> },
           {
             header: 'Payment',
-            wideOnly: true,
             cell: (row) => <InvoicePayment invoice={row} />,
           },
           {
@@ -140,8 +156,9 @@ export function Invoices({ customerId, zone }: Of) {
             cell: (row) => <Money amount={row.total} currency={row.currency} />,
           },
           {
-            header: 'Open',
+            header: 'Amount due',
             align: 'end',
+            wideOnly: true,
             cell: (row) => <OpenAmount invoice={row} />,
           },
         ]}
@@ -230,8 +247,19 @@ export function Payments({ customerId, zone }: Of) {
           : `/customers/${customerId}`
       }
       columns={[
-        { header: 'For', cell: (row) => row.invoice_number ?? formatWord(row.destination_type) },
-        { header: 'Method', cell: (row) => formatWord(row.payment_method_type) },
+        {
+          header: 'For',
+          cell: (row) => (
+            <NumberCell
+              number={row.invoice_number ?? formatWord(row.destination_type)}
+              below={[
+                formatWord(row.payment_method_type),
+                <Day key="day" at={row.succeeded_at ?? row.created_at} zone={zone} />,
+              ]}
+            />
+          ),
+        },
+        { header: 'Method', wideOnly: true, cell: (row) => formatWord(row.payment_method_type) },
         { header: 'Status', cell: (row) => <Status word={row.payment_status} /> },
         {
           header: 'Time',

@@ -134,7 +134,7 @@ function Overview({ customer }: { readonly customer: Customer }) {
     <Stack>
       <Billed customerId={id} />
       <Columns>
-        <Section title="Contract">
+        <Section title="Subscriptions">
           <Subscriptions customerId={id} zone={zone} />
         </Section>
         <Section title="Details">
@@ -167,7 +167,7 @@ function Overview({ customer }: { readonly customer: Customer }) {
       <TaxesOf entity={{ entity_type: 'customer', entity_id: id }} zone={zone}>
         {customer.tax_treatment === 'exempt'
           ? 'The customer is exempt: its invoices have no tax.'
-          : 'The taxes of everyone count.'}
+          : 'The taxes that are set for all customers apply.'}
       </TaxesOf>
     </Stack>
   );
@@ -209,7 +209,7 @@ function Billed({ customerId }: { readonly customerId: string }) {
                 search={{ customer_id: customerId, invoice_status: 'FINALIZED' }}
               />
               <Figure
-                label="Open"
+                label="Amount due"
                 value={<Money amount={sums.total_unpaid_amount} currency={sums.currency} />}
                 note={invoices(sums.unpaid_invoice_count)}
                 to="/invoices"

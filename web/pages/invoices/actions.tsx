@@ -15,14 +15,14 @@ import { Failure } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { isZero } from '../../app/billing/zero.ts';
-import { CreditNoteForm } from './credit-note-form.tsx';
+import { CreditNoteButton } from './credit-note-button.tsx';
 import { PaymentForm } from './payment-form.tsx';
 import { PaymentLink } from './payment-link.tsx';
 import { replacementInWords } from './replacement.ts';
 import { RowsForm } from './rows-form.tsx';
 
 type Invoice = ApiRecord<'Invoice'>;
-type Open = 'finalize' | 'void' | 'recalculate' | 'rows' | 'credit' | 'payment' | 'link' | null;
+type Open = 'finalize' | 'void' | 'recalculate' | 'rows' | 'payment' | 'link' | null;
 
 /** The actions on an invoice in its present state. Each says what it will do before it is executed. */
 export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
@@ -86,11 +86,7 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
           </>
         ) : null}
       </Allowed>
-      {isFinalized && CREDITABLE.has(invoice.payment_status) ? (
-        <Allowed to="creditnote:write">
-          <Button onPress={() => setOpen('credit')}>Credit note</Button>
-        </Allowed>
-      ) : null}
+      <CreditNoteButton invoice={invoice} label="Credit note" />
       {isFinalized && !isZero(invoice.amount_remaining) && invoice.customer !== null ? (
         <Allowed to="checkoutsession:write">
           <Button onPress={() => setOpen('link')}>Payment link</Button>
@@ -169,15 +165,6 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
           }}
         />
       </Dialog>
-      <Dialog title="Credit note" isOpen={open === 'credit'} onClose={close} isWide>
-        <CreditNoteForm
-          invoice={invoice}
-          onDone={async () => {
-            await done('Credit note issued');
-            close();
-          }}
-        />
-      </Dialog>
       <Dialog title="Payment link" isOpen={open === 'link'} onClose={close}>
         <PaymentLink invoice={invoice} onDone={close} />
       </Dialog>
@@ -194,11 +181,6 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
   );
 }
 
-/** A refunded invoice has nothing left that could be credited (money 10.2). */
-const CREDITABLE = new Set<Invoice['payment_status']>([
-  'SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'PENDING', 'INITIATED', 'PROCESSING', 'FAILED',
-]); // prettier-ignore
-
 function Outcome({ invoice, says }: { readonly invoice: Invoice; readonly says: ReactNode }) {
   return (
     <Stack>
@@ -208,7 +190,7 @@ function Outcome({ invoice, says }: { readonly invoice: Invoice; readonly says: 
           ['Customer', <bdi>{invoice.customer?.name ?? invoice.customer_id}</bdi>],
           ['Total', <Money amount={invoice.total} currency={invoice.currency} />],
           ['Paid', <Money amount={invoice.amount_paid} currency={invoice.currency} />],
-          ['Open', <Money amount={invoice.amount_remaining} currency={invoice.currency} />],
+          ['Amount due', <Money amount={invoice.amount_remaining} currency={invoice.currency} />],
           ['Due', <Day at={invoice.due_date} zone={invoice.customer?.timezone ?? 'UTC'} />],
         ]}
       />

@@ -120,7 +120,7 @@ export function CreditNoteForm({
           type === 'REFUND'
             ? ['Paid back', <Money amount={total} currency={invoice.currency} />]
             : [
-                'Open after it',
+                'Amount due after it',
                 <Money
                   amount={minus(invoice.amount_remaining, total)}
                   currency={invoice.currency}
@@ -131,7 +131,7 @@ export function CreditNoteForm({
       <p>
         {type === 'REFUND'
           ? 'The invoice is paid, so the note pays money back. It is final at once and cannot be voided.'
-          : 'The invoice is not paid, so the note lowers what is open. It is final at once; voiding it restores the open amount.'}
+          : 'The invoice is not paid, so the note lowers the amount due. It is final at once; voiding it restores the amount due.'}
       </p>
     </Form>
   );

@@ -1,6 +1,7 @@
 import { Plus } from 'lucide-react';
 import { OpenAmount } from '../../app/billing/open-amount.tsx';
 import { InvoicePayment } from '../../app/billing/invoice-payment.tsx';
+import { NumberCell } from '../../app/billing/number-cell.tsx';
 import { isOwed } from '../../app/billing/payment-state.ts';
 import { choice, contains, currency, day, given, linked, text } from '../../app/list/filters.tsx';
 import type { FileColumn } from '../../app/list/list-file.tsx';
@@ -14,6 +15,7 @@ import type { Column } from '../../ui/data-table.tsx';
 import { daysOf } from '../../ui/list-state.ts';
 import { Money } from '../../ui/money.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
 import { Day, Period } from '../../ui/time.tsx';
 
 type Invoice = ApiRecord<'Invoice'>;
@@ -51,7 +53,16 @@ const FILTERS = [
 type Filters = Readonly<Record<(typeof FILTERS)[number]['key'], string>>;
 
 const COLUMNS: readonly Column<Invoice>[] = [
-  { header: 'Number', sort: 'invoice_number', cell: (row) => row.invoice_number ?? 'Draft' },
+  {
+    header: 'Number',
+    sort: 'invoice_number',
+    cell: ({ invoice_number, invoice_status }) => (
+      <NumberCell
+        number={invoice_number}
+        below={invoice_status === 'FINALIZED' ? [] : [formatWord(invoice_status)]}
+      />
+    ),
+  },
   { header: 'Customer', cell: ({ customer }) => <bdi>{customer?.name ?? '–'}</bdi> },
   { header: 'Status', wideOnly: true, cell: (row) => <Status word={row.invoice_status} /> },
   {
@@ -81,7 +92,7 @@ const COLUMNS: readonly Column<Invoice>[] = [
     cell: (row) => <Money amount={row.total} currency={row.currency} />,
   },
   {
-    header: 'Open',
+    header: 'Amount due',
     sort: 'amount_remaining',
     align: 'end',
     wideOnly: true,
@@ -105,7 +116,7 @@ const FILE: readonly FileColumn<Invoice>[] = [
   ['tax', (row) => row.total_tax],
   ['total', ({ total }) => total],
   ['paid', (row) => row.amount_paid],
-  ['open', (row) => (isOwed(row) ? row.amount_remaining : null)],
+  ['amount_due', (row) => (isOwed(row) ? row.amount_remaining : null)],
   ['id', ({ id }) => id],
 ];
 

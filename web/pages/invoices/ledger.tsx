@@ -9,7 +9,7 @@ import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 
-/** Charges, credits, payments and refunds of an invoice as one list, with the open amount after each. */
+/** Charges, credits, payments and refunds of an invoice as one list, with the amount due after each. */
 export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readonly zone: string }) {
   const query = useQuery({
     queryKey: ['ledger', invoiceId],
@@ -32,7 +32,7 @@ export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readon
               value={<Money amount={sums.refunded_amount} currency={currency} />}
             />
             <Figure
-              label="Open"
+              label="Amount due"
               value={<Money amount={sums.amount_remaining} currency={currency} />}
             />
           </Figures>
@@ -71,7 +71,7 @@ export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readon
                   cell: ({ effect }) => <Money amount={effect} currency={currency} />,
                 },
                 {
-                  header: 'Balance due',
+                  header: 'Amount due',
                   align: 'end',
                   cell: ({ open_amount }) => <Money amount={open_amount} currency={currency} />,
                 },

@@ -94,9 +94,12 @@ function DatedPaymentForm({ invoice, onDone, today }: Recorded & { readonly toda
       />
       <Facts
         of={[
-          ['Open now', <Money amount={invoice.amount_remaining} currency={invoice.currency} />],
           [
-            'Open after it',
+            'Amount due now',
+            <Money amount={invoice.amount_remaining} currency={invoice.currency} />,
+          ],
+          [
+            'Amount due after it',
             <Money amount={minus(invoice.amount_remaining, amount)} currency={invoice.currency} />,
           ],
         ]}

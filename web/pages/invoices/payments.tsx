@@ -16,6 +16,7 @@ import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { CreditNoteButton } from './credit-note-button.tsx';
 import { GatewayEvents } from './gateway-events.tsx';
 import { RefundForm } from './refund-form.tsx';
 import { RetryRefund } from './retry-refund.tsx';
@@ -63,7 +64,7 @@ export function Payments({ invoice, zone }: { readonly invoice: Invoice; readonl
             <GatewayEvents invoiceId={invoice.id} zone={zone} />
           ) : null}
           <Section title="Credit notes">
-            <CreditNoteTable notes={notes} zone={zone} />
+            <CreditNoteTable invoice={invoice} notes={notes} zone={zone} />
           </Section>
         </Stack>
       )}
@@ -105,7 +106,7 @@ function PaymentTable({
           {
             header: 'Reference',
             wideOnly: true,
-            cell: (row) => row.metadata['reference'] ?? row.gateway_payment_id ?? '–',
+            cell: (row) => <Reference of={row.metadata['reference'] ?? row.gateway_payment_id} />,
           },
           {
             header: 'Amount',
@@ -179,7 +180,7 @@ function RefundTable({
         {
           header: 'Gateway reference',
           wideOnly: true,
-          cell: ({ gateway_refund_id }) => gateway_refund_id ?? '–',
+          cell: ({ gateway_refund_id }) => <Reference of={gateway_refund_id} />,
         },
         {
           header: 'Amount',
@@ -203,9 +204,11 @@ const isRetryable = (
 ): boolean => refund_status === 'FAILED' && !refunds.some(({ retry_of }) => retry_of === id);
 
 function CreditNoteTable({
+  invoice,
   notes,
   zone,
 }: {
+  readonly invoice: Invoice;
   readonly notes: readonly ApiRecord<'CreditNote'>[];
   readonly zone: string;
 }) {
@@ -216,7 +219,10 @@ function CreditNoteTable({
   const queries = useQueryClient();
   if (notes.length === 0)
     return (
-      <EmptyState title="No credit note yet">
+      <EmptyState
+        title="No credit note yet"
+        action={<CreditNoteButton invoice={invoice} label="Issue a credit note" />}
+      >
         A credit note reduces the amount due of an invoice, or refunds what was paid.
       </EmptyState>
     );
@@ -303,10 +309,10 @@ function CreditNoteTable({
               {asked.step === 'finalize'
                 ? asked.note.credit_note_type === 'REFUND'
                   ? 'The amount is paid back to the customer.'
-                  : 'The open amount of the invoice is lowered by it.'
+                  : 'It lowers the amount due of the invoice.'
                 : asked.note.credit_note_status === 'DRAFT'
                   ? 'The draft had no effect yet.'
-                  : 'The amount is open on the invoice again.'}
+                  : 'The amount is due on the invoice again.'}
             </p>
           </Stack>
         )}
@@ -314,6 +320,10 @@ function CreditNoteTable({
     </>
   );
 }
+
+/** A code of a gateway or a bank. */
+const Reference = ({ of }: { readonly of: string | null | undefined }) =>
+  of ? <code>{of}</code> : <>–</>;
 
 /** Money that was paid back stays paid back: only adjustments and drafts are voided. */
 const isVoidable = ({ credit_note_status, credit_note_type }: ApiRecord<'CreditNote'>): boolean =>

@@ -1,3 +1,4 @@
+import { NumberCell } from '../../app/billing/number-cell.tsx';
 import { useCustomerNames } from '../../app/customer-names.tsx';
 import { choice, currency, day, given, linked } from '../../app/list/filters.tsx';
 import type { FileColumn } from '../../app/list/list-file.tsx';
@@ -10,7 +11,7 @@ import { daysOf } from '../../ui/list-state.ts';
 import { Money } from '../../ui/money.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
-import { Time } from '../../ui/time.tsx';
+import { Day, Time } from '../../ui/time.tsx';
 import { PAYMENT_STATUSES } from '../../../schemas/words.ts';
 
 type Payment = ApiRecord<'Payment'>;
@@ -31,8 +32,23 @@ const FILTERS = [
 type Filters = Readonly<Record<(typeof FILTERS)[number]['key'], string>>;
 
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Payment>[] => [
-  { header: 'For', cell: (row) => row.invoice_number ?? formatWord(row.destination_type) },
-  { header: 'Customer', cell: ({ customer_id }) => <bdi>{names.get(customer_id) ?? '–'}</bdi> },
+  {
+    header: 'For',
+    cell: (row) => (
+      <NumberCell
+        number={row.invoice_number ?? formatWord(row.destination_type)}
+        below={[
+          <bdi key="customer">{names.get(row.customer_id) ?? '–'}</bdi>,
+          <Day key="day" at={row.created_at} />,
+        ]}
+      />
+    ),
+  },
+  {
+    header: 'Customer',
+    wideOnly: true,
+    cell: ({ customer_id }) => <bdi>{names.get(customer_id) ?? '–'}</bdi>,
+  },
   { header: 'Method', wideOnly: true, cell: (row) => formatWord(row.payment_method_type) },
   {
     header: 'Gateway',

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useInvoiceNumbers } from '../../app/billing/invoice-numbers.ts';
+import { NumberCell } from '../../app/billing/number-cell.tsx';
 import { creditReasonOf } from '../../app/billing/credit-reasons.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ListFile, type FileColumn } from '../../app/list/list-file.tsx';
@@ -158,7 +159,7 @@ function What({
       {row.reference_type === 'INVOICE' ? (
         <div>
           <Link to={`/invoices/${row.reference_id}`}>
-            {numbers.get(row.reference_id) ?? 'Invoice'}
+            <NumberCell number={numbers.get(row.reference_id) ?? 'Invoice'} />
           </Link>
         </div>
       ) : null}
