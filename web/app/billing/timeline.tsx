@@ -9,6 +9,7 @@ import { Money } from '../../ui/money.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
+import { actionInWords, fieldInWords, jobInWords, recordInWords } from './timeline-words.ts';
 import styles from './timeline.module.css';
 
 type Entry = ApiRecord<'TimelineEntry'>;
@@ -88,7 +89,7 @@ function What({ entry }: { readonly entry: Entry }): ReactNode {
   if (entry.kind === 'notification')
     return (
       <>
-        <Badge tone="info">Notification</Badge> {entry.action}
+        <Badge tone="info">Notification</Badge> <code>{entry.action}</code>
         <span className={styles.by}>
           {entry.deliveries.length === 0
             ? 'no endpoint'
@@ -103,7 +104,7 @@ function What({ entry }: { readonly entry: Entry }): ReactNode {
     );
   return (
     <>
-      <Record of={entry} /> {entry.action}
+      <Record of={entry} /> {actionInWords(entry.entity_type, entry.action)}
       <span className={styles.by}>
         by <Actor of={entry} />
       </span>
@@ -114,7 +115,7 @@ function What({ entry }: { readonly entry: Entry }): ReactNode {
 
 function Actor({ of: { actor_kind, user_id, key_id, job } }: { readonly of: Entry }) {
   if (job === null && user_id !== null) return <PersonName id={user_id} />;
-  return <>{job === null ? (key_id ?? actor_kind ?? 'the system') : `the job ${job}`}</>;
+  return <>{job === null ? (key_id ?? actor_kind ?? 'the system') : jobInWords(job)}</>;
 }
 
 /** Records that have a page of their own, by their type. */
@@ -127,7 +128,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 function Record({ of: { entity_type, entity_id } }: { readonly of: Entry }) {
   const page = PAGES[entity_type];
-  const name = formatWord(entity_type);
+  const name = recordInWords(entity_type);
   return page === undefined ? <>{name}</> : <Link to={`${page}/${entity_id}`}>{name}</Link>;
 }
 
@@ -135,7 +136,6 @@ function Record({ of: { entity_type, entity_id } }: { readonly of: Entry }) {
 const UNTOLD = new Set([
   'updated_at', 'updated_by', 'version', 'revision', 'last_computed_at', 'stream_heads', 'last_synced_at',
 ]); // prettier-ignore
-const wordsOf = (field: string): string => field.replaceAll('_', ' ');
 
 function Changes({ entry: { before, after } }: { readonly entry: Entry }) {
   const names = Object.keys(after ?? {}).filter((name) => !UNTOLD.has(name));
@@ -144,13 +144,13 @@ function Changes({ entry: { before, after } }: { readonly entry: Entry }) {
     <details className={styles.changes}>
       <summary>
         {names.length === 1 ? '1 field' : `${names.length} fields`}:{' '}
-        {names.slice(0, 4).map(wordsOf).join(', ')}
+        {names.slice(0, 4).map(fieldInWords).join(', ')}
         {names.length > 4 ? ' …' : ''}
       </summary>
       <dl>
         {names.map((name) => (
           <div key={name}>
-            <dt>{wordsOf(name)}</dt>
+            <dt>{fieldInWords(name)}</dt>
             <dd>
               <del>{shown(before?.[name])}</del> <ins>{shown(after?.[name])}</ins>
             </dd>
