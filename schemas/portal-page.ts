@@ -36,6 +36,15 @@ export const PortalUsagePage = z.object({
 });
 export type PortalUsagePage = z.infer<typeof PortalUsagePage>;
 
+/** Pages of the portal that the setting `customer_portal_config` names, orders and hides. */
+export const PORTAL_PAGES = ['overview', 'usage', 'invoices', 'credits'] as const;
+export const PortalPage = z.object({
+  id: z.enum(PORTAL_PAGES),
+  /** What the page is called; never empty. */
+  label: z.string(),
+});
+export type PortalPage = z.infer<typeof PortalPage>;
+
 /** The session of a portal page. The page keeps the token in memory and sends it in `X-Session-Token`. */
 export const PortalPageSession = z.object({
   token: z.string(),
@@ -43,8 +52,10 @@ export const PortalPageSession = z.object({
   /** Until `expires_at`, for browsers whose clock is wrong. */
   expires_in_seconds: z.int(),
   seller: Brand,
-  /** Sections of the setting `customer_portal_config` that are switched off. */
-  hidden_sections: z.array(z.string()),
+  /** Whether the environment is one for tests. */
+  is_test: z.boolean(),
+  /** Pages of the setting `customer_portal_config` that are shown, in the order of the menu. */
+  pages: z.array(PortalPage),
   usage_page: PortalUsagePage,
   customer: z.object({
     name: z.string(),

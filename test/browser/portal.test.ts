@@ -252,6 +252,52 @@ describeInBrowser('portal', (executable) => {
     answered(await api.put('/v1/settings/customer_portal_config', { value: stored.value }));
   });
 
+  test('the menu has the names and the order of the setting; a page that it hides is not reachable', async () => {
+    const { api } = shown.world;
+    const customer = await newCustomer('menu');
+    const invoice = await invoiceFor(customer.id);
+    const save = (sections: object[]) =>
+      api.put('/v1/settings/customer_portal_config', { value: { sections } }).then(answered);
+    const menuOf = (page: Page) =>
+      page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
+    await save([
+      { id: 'invoices', label: 'Bills', enabled: true, order: 1 },
+      { id: 'overview', label: 'Summary', enabled: true, order: 2 },
+      { id: 'usage', label: 'Usage', enabled: false, order: 3 },
+      { id: 'credits', label: 'Prepaid', enabled: true, order: 4 },
+    ]);
+    const { page, problems } = await portalOf('menu');
+    expect(await menuOf(page)).toEqual([
+      ...['Bills', 'Summary', 'Prepaid', 'Payment methods', 'Subscriptions'],
+    ]);
+    await page.getByRole('heading', { level: 1, name: 'Summary', exact: true }).waitFor();
+    await page.getByText('Test: no real money moves').waitFor();
+    await goTo(page, 'Prepaid');
+    await goTo(page, 'Bills');
+    await page.getByRole('link', { name: invoice.invoice_number }).press('Enter');
+    await page
+      .getByRole('navigation', { name: 'Breadcrumb' })
+      .getByRole('link', { name: 'Bills' })
+      .waitFor();
+    await page.goto(`${shown.url}/portal/usage`);
+    await page.getByRole('heading', { name: 'No such page' }).waitFor();
+    await page.getByRole('link', { name: 'Bills', exact: true }).first().waitFor();
+
+    await save([
+      { id: 'overview', label: 'Overview', enabled: false, order: 1 },
+      { id: 'invoices', label: 'Invoices', enabled: false, order: 2 },
+    ]);
+    await page.goto(`${shown.url}/portal/invoices/${invoice.id}`);
+    await page.getByRole('heading', { name: 'No such page' }).waitFor();
+    await page.goto(`${shown.url}/portal`);
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    expect(page.url()).toBe(`${shown.url}/portal/usage`);
+    expect(await menuOf(page)).toEqual(['Usage', 'Credits', 'Payment methods', 'Subscriptions']);
+    expect(problems).toEqual([]);
+    await page.context().close();
+    answered(await api.delete('/v1/settings/customer_portal_config'));
+  });
+
   test('hostile names run nothing and overflow nothing; brand, hidden sections, strangers’ records and ended links', async () => {
     const { api } = shown.world;
     const setting = (key: string, value: object) =>
@@ -266,7 +312,7 @@ describeInBrowser('portal', (executable) => {
     const { page, problems } = await portalOf('hostile');
     const found: string[] = await everyForm(page, 'portal-hostile');
     expect(await page.getByRole('img', { name: 'Test' }).getAttribute('src')).toBe(LOGO);
-    expect(await page.getByRole('link', { name: 'Wallet' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Credits' }).count()).toBe(0);
     await page.goto(`${shown.url}/portal/invoices/${invoice.id}`);
     await page.getByRole('button', { name: 'Pay now' }).waitFor();
     await settled(page);

@@ -89,7 +89,13 @@ describe('portal pages', () => {
       token,
       expires_in_seconds: 3600,
       seller: { name: expect.any(String), logo: null, accent: null },
-      hidden_sections: [],
+      is_test: true,
+      pages: [
+        { id: 'overview', label: 'Overview' },
+        { id: 'usage', label: 'Usage' },
+        { id: 'credits', label: 'Credits' },
+        { id: 'invoices', label: 'Invoices' },
+      ],
       usage_page: {
         parts: ['metric_cards', 'usage_graph', 'current_usage', 'usage_breakdown'],
         ranges: ['today', 'last_7_days', 'last_30_days', 'current_month', 'last_month'],
@@ -121,6 +127,24 @@ describe('portal pages', () => {
     expect((await browser.post('/resume')).json()).toEqual({ session: null });
     expect((await browser.post('/open', { token })).json()).toEqual({ session: null });
     expect(id).toEqual(expect.any(String));
+  });
+
+  test('the pages are those that the setting shows, in its order and with its names', async () => {
+    const { token } = await newCustomer();
+    const pages = async (sections: object[]) => {
+      await api.put('/v1/settings/customer_portal_config', { value: { sections } });
+      const answer = await (await opened()).post('/open', { token });
+      return answer.json().session.pages.map(({ id, label }: any) => `${id}: ${label}`);
+    };
+    expect(
+      await pages([
+        { id: 'invoices', label: 'Bills', enabled: true, order: -1 },
+        { id: 'overview', label: 'Overview', enabled: false, order: 1 },
+        { id: 'credits', label: '  ', enabled: true, order: 2 },
+        { id: 'unknown', label: 'Unknown', enabled: true, order: 1 },
+      ]),
+    ).toEqual(['invoices: Bills', 'usage: Usage', 'credits: Credits']);
+    await api.delete('/v1/settings/customer_portal_config');
   });
 
   test('no session for an unknown token, an archived customer, and after the session was ended', async () => {

@@ -1,4 +1,5 @@
 import { OpenAmount } from '../app/billing/open-amount.tsx';
+import { NumberCell } from '../app/billing/number-cell.tsx';
 import { PaymentBadge } from '../app/billing/payment-badge.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -7,7 +8,7 @@ import { Money } from '../ui/money.tsx';
 import { Page } from '../ui/page.tsx';
 import { EmptyState } from '../ui/query-state.tsx';
 import { Day } from '../ui/time.tsx';
-import { usePortal } from './portal.ts';
+import { usePageLabel, usePortal } from './portal.ts';
 import { invoicesQuery, type Invoice } from './queries.ts';
 
 /** The customer's invoices, newest first. */
@@ -16,7 +17,7 @@ export function View() {
   const { timezone, now } = usePortal().customer;
   const query = useQuery(invoicesQuery(list.paging));
   return (
-    <Page title="Invoices">
+    <Page title={usePageLabel('invoices')}>
       <DataTable
         label="Invoices"
         query={query}
@@ -37,8 +38,12 @@ export function View() {
 const columnsOf = (zone: string, now: string): readonly Column<Invoice>[] => [
   {
     header: 'Number',
-    isWhole: true,
-    cell: ({ invoice_number }) => invoice_number ?? 'Without a number',
+    cell: ({ invoice_number, issue_date }) => (
+      <NumberCell
+        number={invoice_number}
+        below={[<Day key="issued" at={issue_date} zone={zone} />]}
+      />
+    ),
   },
   {
     header: 'Issued',
@@ -57,12 +62,12 @@ const columnsOf = (zone: string, now: string): readonly Column<Invoice>[] => [
   {
     header: 'Total',
     align: 'end',
-    wideOnly: true,
     cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
   },
   {
-    header: 'Open',
+    header: 'Amount due',
     align: 'end',
+    wideOnly: true,
     cell: (invoice) => <OpenAmount invoice={invoice} />,
   },
 ];

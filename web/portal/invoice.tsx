@@ -9,7 +9,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Page, Row, Stack } from '../ui/page.tsx';
 import { Failure, Loaded } from '../ui/query-state.tsx';
 import { PayInvoice } from './pay-invoice.tsx';
-import { usePortal } from './portal.ts';
+import { usePageLabel, usePortal } from './portal.ts';
 import { invoiceFileQuery, invoiceQuery, type Invoice } from './queries.ts';
 
 /** One invoice as a document, as a file, and its payment. */
@@ -20,7 +20,7 @@ export function View() {
   return (
     <Page
       title={invoice?.invoice_number ?? 'Invoice'}
-      crumbs={[{ label: 'Invoices', to: '/invoices' }]}
+      crumbs={[{ label: usePageLabel('invoices') ?? '', to: '/invoices' }]}
       actions={invoice === undefined ? undefined : <Actions invoice={invoice} />}
     >
       <Loaded query={query} what="the invoice">

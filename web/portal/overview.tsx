@@ -8,7 +8,7 @@ import { Money, Quantity } from '../ui/money.tsx';
 import { Card, Columns, Page, Row, Section, Stack } from '../ui/page.tsx';
 import { EmptyState, Loaded } from '../ui/query-state.tsx';
 import { Day } from '../ui/time.tsx';
-import { usePortal, useZone } from './portal.ts';
+import { usePageLabel, usePortal, useZone } from './portal.ts';
 import {
   entitlementsQuery,
   nextInvoiceQuery,
@@ -21,16 +21,17 @@ import { isRunning, planNameOf } from './subscriptions.ts';
 
 /** What the customer has, owes and will be billed. */
 export function View() {
-  const { seller, hidden_sections } = usePortal();
+  const { seller, pages } = usePortal();
+  const has = (page: string): boolean => pages.some(({ id }) => id === page);
   return (
-    <Page title="Overview" description={`Your plans, credits and invoices with ${seller.name}.`}>
+    <Page
+      title={usePageLabel('overview')}
+      description={`Your plans, credits and invoices with ${seller.name}.`}
+    >
       <Stack>
-        <Balances
-          hasInvoices={!hidden_sections.includes('invoices')}
-          hasWallet={!hidden_sections.includes('credits')}
-        />
+        <Balances hasInvoices={has('invoices')} hasWallet={has('credits')} />
         <Plans />
-        {hidden_sections.includes('usage') ? null : <Entitlements />}
+        {has('usage') ? <Entitlements /> : null}
       </Stack>
     </Page>
   );

@@ -2,6 +2,7 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Seller } from '../app/seller.tsx';
 import { leavePortal } from '../client/portal-session.ts';
+import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Failure } from '../ui/query-state.tsx';
 import { Toasts } from '../ui/toasts.tsx';
@@ -11,7 +12,7 @@ import styles from './portal-shell.module.css';
 
 /** The frame of every page: the company that bills, the customer, the menu and the button to leave. */
 export function PortalShell() {
-  const { seller, customer, hidden_sections } = usePortal();
+  const { seller, customer, pages, is_test } = usePortal();
   const [failure, setFailure] = useState<Error | null>(null);
   return (
     <div className={styles.shell}>
@@ -19,6 +20,7 @@ export function PortalShell() {
         Skip to content
       </a>
       <Seller brand={seller}>
+        {is_test ? <Badge tone="warning">Test: no real money moves</Badge> : null}
         <span className={styles.who}>
           <bdi className={styles.customer}>{customer.name}</bdi>
           <Button small tone="quiet" onPress={() => void leavePortal().catch(setFailure)}>
@@ -29,14 +31,14 @@ export function PortalShell() {
       {failure === null ? null : <Failure error={failure} />}
       <nav className={styles.nav} aria-label="Pages">
         <ul>
-          {menuOf(hidden_sections).map(({ path, menu }) => (
+          {menuOf(pages).map(({ path, label }) => (
             <li key={path}>
               <Link
                 to={path}
                 activeOptions={{ exact: path === '/', includeSearch: false }}
                 activeProps={{ 'aria-current': 'page' }}
               >
-                {menu}
+                {label}
               </Link>
             </li>
           ))}

@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { PortalPageSession } from '../../schemas/portal-page.ts';
+import type { PortalPage, PortalPageSession } from '../../schemas/portal-page.ts';
 
 export const PortalContext = createContext<PortalPageSession | null>(null);
 
@@ -8,6 +8,11 @@ export function usePortal(): PortalPageSession {
   const value = useContext(PortalContext);
   if (value === null) throw new Error('usePortal is for pages of the portal');
   return value;
+}
+
+/** What a page of the setting is called; null while the setting hides it. */
+export function usePageLabel(id: PortalPage['id']): string | null {
+  return usePortal().pages.find((page) => page.id === id)?.label ?? null;
 }
 
 /** The zone in which the customer reads times. */

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { InvoiceDocument } from '../app/billing/invoice-document.tsx';
+import { rateOf } from '../app/billing/rate-of.ts';
 import { Status } from '../ui/badge.tsx';
 import { PlainTable } from '../ui/data-table.tsx';
 import { Facts } from '../ui/facts.tsx';
@@ -48,7 +49,7 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
         <Facts
           of={[
             [
-              'Billing timing',
+              'Billing cycle',
               `${formatWord(subscription.billing_period)}, ${subscription.billing_cycle === 'calendar' ? 'by the calendar' : 'counted from its start'}`,
             ],
             [
@@ -70,10 +71,10 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
       <p>To change or end the subscription, write to {seller.name}.</p>
       <Section title="What is billed">
         <PlainTable
-          label="Parts of the plan"
+          label="Line items"
           rows={subscription.line_items ?? []}
           columns={[
-            { header: 'Part', cell: (row) => <bdi>{row.display_name}</bdi> },
+            { header: 'Line item', cell: (row) => <bdi>{row.display_name}</bdi> },
             {
               header: 'Billing timing',
               wideOnly: true,
@@ -81,8 +82,14 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
                 `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrears'}`,
             },
             {
+              header: 'Price',
+              align: 'end',
+              cell: ({ price }) => (price === null ? '–' : rateOf(price)),
+            },
+            {
               header: 'Quantity',
               align: 'end',
+              isWhole: true,
               cell: (row) =>
                 row.price_type === 'USAGE' ? 'by usage' : <Quantity value={row.quantity} />,
             },
@@ -101,8 +108,9 @@ function NextInvoice({ subscription }: { readonly subscription: Subscription }) 
     <Section title="Next invoice">
       <Stack>
         <p>
-          As if the period ended now. It is issued after{' '}
-          <Day at={subscription.current_period_end} zone={subscription.customer_timezone} />.
+          Next invoice on{' '}
+          <Day at={subscription.current_period_end} zone={subscription.customer_timezone} />. The
+          amounts are those of today, as if the period ended now.
         </p>
         <Loaded query={query} what="the next invoice">
           {(invoice) => <InvoiceDocument invoice={invoice} seller={seller.name} />}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { creditReasonOf } from '../app/billing/credit-reasons.ts';
+import { NumberCell } from '../app/billing/number-cell.tsx';
 import type { ApiRecord } from '../client/api.ts';
 import { Status } from '../ui/badge.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -8,7 +9,7 @@ import { useListState } from '../ui/list-state.ts';
 import { fractionOf, Quantity } from '../ui/money.tsx';
 import { EmptyState } from '../ui/query-state.tsx';
 import { Time } from '../ui/time.tsx';
-import { useZone } from './portal.ts';
+import { usePageLabel, useZone } from './portal.ts';
 import { invoicesQuery, transactionsQuery } from './queries.ts';
 
 type Transaction = ApiRecord<'WalletTransaction'>;
@@ -20,6 +21,7 @@ const INVOICES = { limit: 100, offset: 0 };
 export function Transactions({ walletId }: { readonly walletId: string }) {
   const list = useListState({});
   const zone = useZone();
+  const hasInvoices = usePageLabel('invoices') !== null;
   const { limit, offset } = list.paging;
   const query = useQuery(transactionsQuery(walletId, { limit, offset }));
   const invoices = useQuery(invoicesQuery(INVOICES));
@@ -36,6 +38,7 @@ export function Transactions({ walletId }: { readonly walletId: string }) {
         zone,
         fractionOf(rows.flatMap((row) => [row.credit_amount, row.credit_balance_after])),
         numbers,
+        hasInvoices,
       )}
       empty={
         <EmptyState title="No transaction yet">
@@ -50,6 +53,7 @@ const columnsOf = (
   zone: string,
   fraction: number,
   numbers: ReadonlyMap<string, string | null>,
+  hasInvoices: boolean,
 ): readonly Column<Transaction>[] => [
   { header: 'Time', cell: ({ created_at }) => <Time at={created_at} zone={zone} /> },
   {
@@ -59,7 +63,13 @@ const columnsOf = (
         {creditReasonOf({ ...row, reference_type })}
         {reference_type === 'INVOICE' ? (
           <div>
-            <Link to={`/invoices/${reference_id}`}>{numbers.get(reference_id) ?? 'Invoice'}</Link>
+            {hasInvoices ? (
+              <Link to={`/invoices/${reference_id}`}>
+                <NumberCell number={numbers.get(reference_id) ?? 'Invoice'} />
+              </Link>
+            ) : (
+              <NumberCell number={numbers.get(reference_id) ?? 'Invoice'} />
+            )}
           </div>
         ) : null}
         {description === '' || reference_type === 'INVOICE' ? null : (

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { PortalUsagePage } from '../../schemas/portal-page.ts';
 import type { PortalRange } from '../../schemas/words.ts';
 import { FeatureBars } from '../app/billing/feature-bars.tsx';
-import { MeterCharts, UsageTable } from '../app/billing/metered-usage.tsx';
+import { COST_NOTE, MeterCharts, UsageTable } from '../app/billing/metered-usage.tsx';
 import { presetRange, rangeOf, type Range } from '../app/range.ts';
 import type { AskedWindows } from '../app/window-times.ts';
 import { answerOf, type ApiRecord } from '../client/api.ts';
@@ -15,7 +15,7 @@ import { EmptyState, Loaded } from '../ui/query-state.tsx';
 import { Period } from '../ui/time.tsx';
 import { useUrlState } from '../ui/url-state.ts';
 import { othersOf, ofIncluded } from './included-usage.ts';
-import { usePortal, useZone } from './portal.ts';
+import { usePageLabel, usePortal, useZone } from './portal.ts';
 import { entitlementsQuery } from './queries.ts';
 
 type Usage = ApiRecord<'UsageAnalytics'>;
@@ -50,7 +50,7 @@ export function View() {
   const included = hasIncluded ? <Included isHidden={!isIncludedFirst && awaitsDays} /> : null;
   return (
     <Page
-      title="Usage"
+      title={usePageLabel('usage')}
       description="Usage is counted as it arrives; the newest may be missing for some seconds."
     >
       <Stack>
@@ -217,7 +217,7 @@ function Cards({
           key={currency}
           label="Cost"
           value={<Money amount={total_cost} currency={currency} />}
-          note="before taxes"
+          note={COST_NOTE}
         />
       ))}
       {shows_quantities

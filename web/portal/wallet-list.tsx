@@ -4,7 +4,7 @@ import { PlainTable } from '../ui/data-table.tsx';
 import { fractionOf, Money, Quantity } from '../ui/money.tsx';
 import { Page } from '../ui/page.tsx';
 import { EmptyState, Loaded } from '../ui/query-state.tsx';
-import { usePortal } from './portal.ts';
+import { usePageLabel, usePortal } from './portal.ts';
 import { walletsQuery } from './queries.ts';
 
 /** The customer's wallets with their balances. */
@@ -13,7 +13,10 @@ export function View() {
   const query = useQuery(walletsQuery());
   const fraction = fractionOf(query.data?.map(({ credit_balance }) => credit_balance) ?? []);
   return (
-    <Page title="Wallet" description="Prepaid and promotional credits. They pay for usage first.">
+    <Page
+      title={usePageLabel('credits')}
+      description="Prepaid and promotional credits. They pay for usage first."
+    >
       <Loaded query={query} what="your wallets">
         {(wallets) =>
           wallets.length === 0 ? (

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { isEqual } from '../app/billing/amounts.ts';
 import { unbilledUsage } from '../app/billing/unbilled-usage.ts';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -12,6 +13,7 @@ import { Loaded } from '../ui/query-state.tsx';
 import { formatWord } from '../ui/text.ts';
 import { notify } from '../ui/toasts.tsx';
 import { AutoTopUpForm } from './auto-top-up-form.tsx';
+import { usePageLabel } from './portal.ts';
 import { walletQuery, type Wallet } from './queries.ts';
 import { TopUp } from './top-up.tsx';
 import { Transactions } from './transactions.tsx';
@@ -32,7 +34,7 @@ export function View() {
     <Page
       title={<bdi>{name}</bdi>}
       documentTitle={name}
-      crumbs={[{ label: 'Wallet', to: '/wallets' }]}
+      crumbs={[{ label: usePageLabel('credits') ?? '', to: '/wallets' }]}
       actions={
         query.data?.wallet_status !== 'active' ? undefined : (
           <Button tone="primary" onPress={() => setOpen('top-up')}>
@@ -70,6 +72,7 @@ function Content({
   readonly onAutomatic: () => void;
 }) {
   const { currency, auto_topup, config } = wallet;
+  const hasInvoices = usePageLabel('invoices') !== null;
   return (
     <Stack>
       <Figures>
@@ -86,7 +89,7 @@ function Content({
           label="Open invoices"
           value={<Money amount={wallet.unpaid_invoices_amount} currency={currency} />}
           note="what this wallet may pay of them"
-          to="/invoices"
+          {...(hasInvoices ? { to: '/invoices' } : {})}
         />
         <Figure
           label="Projected balance"
@@ -114,9 +117,21 @@ function Content({
                   : 'Off',
               ],
               [
-                'Price of a credit',
-                <Money key="price" amount={wallet.topup_conversion_rate} currency={currency} />,
+                'Value of one credit',
+                <Money key="value" amount={wallet.conversion_rate} currency={currency} />,
               ],
+              ...(isEqual(wallet.conversion_rate, wallet.topup_conversion_rate)
+                ? []
+                : [
+                    [
+                      'Price of one credit in a top-up',
+                      <Money
+                        key="price"
+                        amount={wallet.topup_conversion_rate}
+                        currency={currency}
+                      />,
+                    ] as const,
+                  ]),
               ['Pays for', config.allowed_price_types.map(formatWord).join(', ') || 'Everything'],
             ]}
           />

@@ -117,7 +117,7 @@ export async function readOwnInvoice(
   id: string,
 ): Promise<Invoice> {
   const row = await getShownInvoice(deps, { scope, customer_id }, id);
-  const embed = { line_items: true, customer: true };
+  const embed = { line_items: true, customer: true, tax_rates: true };
   const [invoice] = await invoiceAnswers(deps.pool, scope, [row], embed);
   return withoutMetadata(invoice!);
 }

@@ -15,9 +15,11 @@ import { getCustomer } from '../../customers/customers/repository.ts';
 import { namesIn, timeOfNames } from '../../customers/test-clocks/time-of-names.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { assertFromOwnPage } from '../../tenancy/browser-sessions/own-pages-only.ts';
+import { findEnvironmentType } from '../../tenancy/environments/repository.ts';
 import { readBrand } from '../../tenancy/tenants/brand.ts';
 import { readEmbedOrigins } from './embedding.ts';
 import { endPortalSession, getSessionEnd } from './session-repository.ts';
+import { shownPagesOf } from './shown-pages.ts';
 import { usagePageOf } from './usage-page.ts';
 
 /** A framed page has a cookie of its own: it never continues the session of another tab. */
@@ -115,8 +117,9 @@ async function sessionOf(
     return { session: null };
   if (place.is_framed && (await readEmbedOrigins(deps.pool, scope)).length === 0)
     return { session: null };
-  const [expires_at, seller, { name, timezone }, { sections = [] }, clockTime] = await Promise.all([
+  const [expires_at, type, seller, own, { sections = [] }, clockTime] = await Promise.all([
     getSessionEnd(deps.pool, scope, session_id),
+    findEnvironmentType(deps.pool, scope),
     readBrand(deps.pool, scope),
     getCustomer(deps.pool, scope, customer_id),
     readSetting(deps.pool, scope, 'customer_portal_config'),
@@ -130,10 +133,11 @@ async function sessionOf(
       expires_in_seconds,
       seller,
       usage_page: usagePageOf(sections),
-      hidden_sections: sections.filter(({ enabled }) => !enabled).map(({ id }) => id),
+      is_test: type !== 'production',
+      pages: shownPagesOf(sections),
       customer: {
-        name,
-        timezone: timezone || 'UTC',
+        name: own.name,
+        timezone: own.timezone || 'UTC',
         now: clockTime ?? isoTime(deps.clock.now()),
       },
     },

@@ -15,5 +15,8 @@ export const priceOfCredits = (credits: unknown, each: string): string =>
 export const minus = (from: string, amount: unknown): string =>
   decimalText(decimal(from).minus(typed(amount) ?? ZERO));
 
+export const isEqual = (amount: string, other: string): boolean =>
+  decimal(amount).eq(decimal(other));
+
 export const isAbove = (amount: unknown, other: string): boolean =>
   (typed(amount) ?? ZERO).gt(decimal(other));

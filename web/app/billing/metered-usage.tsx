@@ -44,6 +44,10 @@ export function MeterCharts({
   );
 }
 
+/** What the costs beside usage are: an invoice rounds them and adds taxes. */
+export const COST_NOTE = 'after discounts, before taxes, not rounded';
+
+/** Totals of the range by meter. */
 export function UsageTable({
   usage: { items, currency },
   hasCost = true,
@@ -77,12 +81,19 @@ export function UsageTable({
       ),
     },
   ];
+  const label = hasCost ? 'Usage and cost' : 'Usage';
   return (
-    <PlainTable
-      label={hasCost ? 'Usage and cost' : 'Usage'}
-      rows={items.map((item, index) => ({ ...item, id: String(index) }))}
-      columns={columns.filter(({ header }) => hasCost || header !== 'Cost')}
-    />
+    <section>
+      <Stack>
+        <h3>{label} by meter</h3>
+        <PlainTable
+          label={label}
+          rows={items.map((item, index) => ({ ...item, id: String(index) }))}
+          columns={columns.filter(({ header }) => hasCost || header !== 'Cost')}
+        />
+        {hasCost ? <p>Cost: {COST_NOTE}.</p> : null}
+      </Stack>
+    </section>
   );
 }
 
