@@ -1,11 +1,12 @@
 import { Plus, Trash2 } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { useFieldArray, useWatch, type Control } from 'react-hook-form';
 import { Button } from '../../ui/button.tsx';
 import { ChoicesField } from '../../ui/choices-field.tsx';
 import { CheckboxField, SelectField, TextAreaField, TextField } from '../../ui/fields.tsx';
 import { ImageField } from '../../ui/image-field.tsx';
 import { Row } from '../../ui/page.tsx';
-import { formatWord } from '../../ui/text.ts';
+import { capitalized, formatWord } from '../../ui/text.ts';
 import type { Field, Fields } from './forms/fields.ts';
 import { ListProblem, Part } from './setting-part.tsx';
 import { emptyPair, emptyRow } from './values.ts';
@@ -57,7 +58,11 @@ export function OneField({
     case 'group':
       return <Group field={field} name={name} {...place} />;
     case 'rows':
-      return <Rows field={field} name={name} {...place} />;
+      return (
+        <Where has={field.shownFor} {...place}>
+          <Rows field={field} name={name} {...place} />
+        </Where>
+      );
     case 'pairs':
       return <Pairs field={field} name={name} {...place} />;
   }
@@ -71,14 +76,27 @@ function Group({
   readonly field: Extract<Field, { kind: 'group' }>;
   readonly name: string;
 }) {
-  const deciding = field.only?.[0] ?? '';
-  const decides = useWatch({ control: place.control, name: `${place.at}${deciding}` }) as unknown;
-  if (field.only !== undefined && decides !== field.only[1]) return null;
   return (
-    <Part label={field.label} hint={field.hint}>
-      <SettingFields fields={field.fields} {...place} at={`${name}.`} />
-    </Part>
+    <Where has={field.only} {...place}>
+      <Part label={field.label} hint={field.hint}>
+        <SettingFields fields={field.fields} {...place} at={`${name}.`} />
+      </Part>
+    </Where>
   );
+}
+
+/** Shown only where a field beside it has a value, or without a condition. */
+function Where({
+  has,
+  control,
+  at,
+  children,
+}: FieldsProps & {
+  readonly has: readonly [field: string, value: string] | undefined;
+  readonly children: ReactNode;
+}) {
+  const decides = useWatch({ control, name: `${at}${has?.[0] ?? ''}` }) as unknown;
+  return has === undefined || decides === has[1] ? children : null;
 }
 
 interface Items {
@@ -97,16 +115,15 @@ export function Rows({
 }: FieldsProps & { readonly field: Extract<Field, { kind: 'rows' }>; readonly name: string }) {
   const list = useFieldArray({ control: asItems(place.control), name: nameOf(name) });
   const held = useWatch({ control: place.control, name }) as readonly Record<string, unknown>[];
+  /** The name of a row, or what it is with its number. */
   const called = (index: number): string => {
     const words = title === undefined ? undefined : held[index]?.[title];
-    return words === undefined || words === ''
-      ? `${formatWord(noun)} ${index + 1}`
-      : formatWord(String(words));
+    return words === undefined || words === '' ? `${noun} ${index + 1}` : formatWord(String(words));
   };
   return (
     <Part label={label} hint={hint}>
       {list.fields.map(({ id }, index) => (
-        <Part key={id} label={called(index)}>
+        <Part key={id} label={capitalized(called(index))}>
           <SettingFields fields={fields} {...place} at={`${name}.${index}.`} />
           {isFixed || place.isDisabled ? null : (
             <Remove what={called(index)} onPress={() => list.remove(index)} />
@@ -131,10 +148,10 @@ export function Pairs({
   return (
     <Part label={label} hint={hint}>
       {list.fields.map(({ id }, index) => {
-        const called = `${formatWord(noun)} ${index + 1}`;
+        const called = `${noun} ${index + 1}`;
         const at = `${name}.${index}.`;
         return (
-          <Part key={id} label={called}>
+          <Part key={id} label={capitalized(called)}>
             <TextField
               control={place.control}
               name={`${at}key`}

@@ -37,7 +37,7 @@ export function View() {
   const save = useSave(key);
   return (
     <Page
-      title="Settings"
+      title={form.label}
       description={form.about}
       actions={
         isSuperAdmin && found.data !== undefined && found.data.id !== '' ? (

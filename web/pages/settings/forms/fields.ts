@@ -49,6 +49,8 @@ export type Field =
       readonly title?: string;
       /** Rows are neither added nor removed here. */
       readonly isFixed?: boolean;
+      /** Shown only where a field beside it has this value; kept as they are elsewhere. */
+      readonly shownFor?: readonly [field: string, value: string];
     })
   /** An object with keys that people choose. */
   | (Named & {

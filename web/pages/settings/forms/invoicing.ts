@@ -45,7 +45,7 @@ export const INVOICING = {
         kind: 'text',
         label: 'Time zone',
         isRequired: true,
-        hint: 'Of the date in the number, for example Europe/Berlin.',
+        hint: 'The zone of the date in the number, for example Europe/Berlin.',
       },
       due_date_days: {
         kind: 'whole',
@@ -55,7 +55,7 @@ export const INVOICING = {
       finalization_delay_seconds: {
         kind: 'whole',
         label: 'Grace period for late usage (seconds)',
-        hint: 'After the end of the period, before the invoice is final: 7200 are two hours, at most 30 days.',
+        hint: 'The time between the end of the period and the final invoice. 7,200 seconds are two hours; at most 30 days (2,592,000 seconds).',
       },
       auto_complete_purchased_credit_transaction: {
         kind: 'switch',
@@ -98,7 +98,7 @@ export const INVOICING = {
   ),
   draft_invoice_recompute_config: formOf(
     'Daily drafts',
-    'A draft invoice shows the usage up to now.',
+    'A draft that is computed again every day shows the usage up to that day.',
     invoicing.DraftInvoiceRecomputeConfig,
     { enabled: { kind: 'switch', label: 'Compute drafts again every day' } },
   ),
@@ -117,7 +117,7 @@ export const INVOICING = {
   ),
   email_config: formOf(
     'E-mails to customers',
-    'They are sent only where the operator of this installation has set up a mail server.',
+    'E-mails are sent only if the operator of this installation has set up a mail server.',
     EmailConfig,
     {
       enabled: { kind: 'switch', label: 'Send e-mails to customers' },
@@ -143,7 +143,7 @@ export const INVOICING = {
         kind: 'lines',
         of: 'text',
         label: 'Allowed return URLs',
-        hint: 'One on each line, for example https://app.example.com. Without one, the portal leads nowhere else, and your own keys may name any https address.',
+        hint: 'One on each line, for example https://app.example.com. If none is listed, payments in the portal return to the portal only, and your API keys may name any https address.',
       },
     },
   ),

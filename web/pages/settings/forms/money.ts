@@ -42,7 +42,7 @@ export const MONEY = {
     money.SpendAlertConfig,
     levels('units of the feature'),
   ),
-  wallet_topup_config: formOf('Credit purchases', 'Limits of top-ups.', money.WalletTopupConfig, {
+  wallet_topup_config: formOf('Top-ups', 'Limits of top-ups.', money.WalletTopupConfig, {
     free_credit_limit_per_transaction: {
       kind: 'decimal',
       label: 'Maximum free credits per top-up',
@@ -50,15 +50,15 @@ export const MONEY = {
     },
     min_topup_amount_per_currency: {
       kind: 'pairs',
-      label: 'Minimum purchase',
+      label: 'Minimum top-up',
       noun: 'currency',
-      key: { label: 'Currency', hint: 'Three letters, for example usd.' },
+      key: { label: 'Currency', hint: 'Three letters, for example USD.' },
       value: { kind: 'decimal', label: 'Minimum amount', isRequired: true },
     },
   }),
   bonus_credits_topup_config: formOf(
     'Bonus credits',
-    'Extra credits of a purchase. The first tier that a purchase reaches applies: write the highest first.',
+    'A top-up brings extra credits. The first tier that it reaches applies, so write the highest tier first.',
     money.BonusCreditsTopupConfig,
     {
       enabled: { kind: 'switch', label: 'Enable bonus credits' },
@@ -69,7 +69,7 @@ export const MONEY = {
         fields: {
           threshold: {
             kind: 'decimal',
-            label: 'Minimum purchase (credits)',
+            label: 'Minimum top-up (credits)',
             isRequired: true,
           },
           operator: { kind: 'choice', label: 'Condition', choices: [['gte', 'At or above it']] },
@@ -81,7 +81,7 @@ export const MONEY = {
                 kind: 'choice',
                 label: 'Bonus',
                 choices: [
-                  ['percentage', 'Percent of the purchase'],
+                  ['percentage', 'Percent of the top-up'],
                   ['flat', 'Credits'],
                 ],
               },
@@ -118,7 +118,7 @@ export const MONEY = {
   ),
   payment_mandate_limits: formOf(
     'Mandate limits',
-    'The largest charge without the customer by type of payment method; above it the invoice waits for the customer.',
+    'A larger amount is not charged automatically: the customer must pay the invoice. Each type of payment method has its own limit.',
     money.PaymentMandateLimits,
     {
       mandate_limits: {
@@ -159,7 +159,7 @@ export const MONEY = {
             kind: 'pairs',
             label: 'Exchange rate',
             noun: 'currency',
-            key: { label: 'Currency', hint: 'Three letters, for example usd.' },
+            key: { label: 'Currency', hint: 'Three letters, for example USD.' },
             value: { kind: 'decimal', label: 'Amount for one unit', isRequired: true },
           },
         },

@@ -25,8 +25,8 @@ export const PORTAL = {
         label: 'Colours',
         fields: {
           primary_color: colour('Buttons and lines'),
-          secondary_color: colour('Second colour'),
-          tertiary_color: colour('Third colour'),
+          secondary_color: { kind: 'kept' },
+          tertiary_color: { kind: 'kept' },
         },
       },
       embed_origins: {
@@ -52,6 +52,7 @@ export const PORTAL = {
             noun: 'part',
             title: 'type',
             isFixed: true,
+            shownFor: ['id', 'usage'],
             fields: {
               id: { kind: 'kept' },
               type: { kind: 'kept' },
@@ -65,7 +66,7 @@ export const PORTAL = {
                   date_presets: {
                     kind: 'choices',
                     label: 'Available ranges',
-                    hint: 'None: those of the default.',
+                    hint: 'If none is chosen, the ranges of the default setting are offered.',
                     choices: RANGES,
                   },
                   default_preset: {
@@ -78,9 +79,9 @@ export const PORTAL = {
                     kind: 'choice',
                     label: 'Usage of',
                     choices: [
-                      ['', 'Everything'],
-                      ['all', 'Everything (all)'],
-                      ['inc', 'Included usage'],
+                      ['', 'Not set: all features'],
+                      ['all', 'All features'],
+                      ['inc', 'Included features'],
                     ],
                   },
                 },

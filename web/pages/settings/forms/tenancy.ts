@@ -6,7 +6,7 @@ import { formOf } from './fields.ts';
 export const TENANCY = {
   event_ingestion_filter: formOf(
     'Event filter',
-    'Events of all other customers are accepted and left out: they are neither stored nor billed.',
+    'While the filter is on, events of customers that are not listed are accepted, but neither stored nor billed.',
     EventIngestionFilter,
     {
       enabled: { kind: 'switch', label: 'Enable filter' },
@@ -20,18 +20,26 @@ export const TENANCY = {
   ),
   tenant_config: formOf(
     'Tenant limits',
-    'For all environments. The operator of this installation may have set lower limits.',
+    'These limits count all environments of the company. The operator of this installation may have set lower ones.',
     TenantConfig,
     {
-      production: { kind: 'whole', label: 'Maximum production environments' },
-      development: { kind: 'whole', label: 'Maximum development environments' },
+      production: {
+        kind: 'whole',
+        label: 'Maximum production environments',
+        hint: '0: none can be created.',
+      },
+      development: {
+        kind: 'whole',
+        label: 'Maximum development environments',
+        hint: '0: none can be created.',
+      },
       max_users: { kind: 'whole', label: 'Maximum people' },
     },
   ),
   saml_config: {
     ...formOf(
       'Single sign-on (SAML)',
-      'For all environments. Give your identity provider the address of the metadata, then write its answer here.',
+      'Single sign-on is for all environments. Give your identity provider the address of the metadata, then write its answer here.',
       SamlFields,
       {
         enabled: { kind: 'switch', label: 'Enable single sign-on' },
