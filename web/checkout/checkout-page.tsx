@@ -158,11 +158,10 @@ function Bill({ checkout }: { readonly checkout: Checkout }) {
 export function UnknownLink() {
   return (
     <div className={styles.page}>
-      <h1 className="visually-hidden">Checkout</h1>
+      <h1 className={styles.title}>Payment</h1>
       <EmptyState title="This link is not valid">
-        Open the whole link that you were sent: a part of it alone, or a page that is loaded again,
-        does not open the payment. A link ends one hour after its payment page; ask the company that
-        bills you for another one.
+        Open the complete link from the message again. If it still does not open the payment, the
+        link has expired: ask the company that bills you for a new one.
       </EmptyState>
     </div>
   );

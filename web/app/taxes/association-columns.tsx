@@ -14,7 +14,7 @@ export const associationColumns = (zone: string): readonly Column<Association>[]
   {
     header: 'Currency',
     wideOnly: true,
-    cell: ({ currency }) => currency?.toUpperCase() ?? 'Every',
+    cell: ({ currency }) => currency?.toUpperCase() ?? 'All',
   },
   { header: 'Priority', wideOnly: true, align: 'end', cell: ({ priority }) => priority },
   { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> },

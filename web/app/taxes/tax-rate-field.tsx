@@ -30,7 +30,7 @@ export function TaxRateField<Fields extends FieldValues>({
   });
   const offered = (rates.data?.items ?? []).map(
     ({ code, name, percentage_value }) =>
-      [code, `${name}: ${formatDecimal(percentage_value)} %`] as const,
+      [code, `${name}: ${formatDecimal(percentage_value)}%`] as const,
   );
   const unset =
     offered.length === 0 ? 'There is no tax rate yet' : isRequired ? 'Choose a tax rate' : 'None';

@@ -68,7 +68,7 @@ const RATE: Column<Association> = {
   cell: (row) => (
     <Link to={`/tax-rates/${row.tax_rate_id}`}>
       <bdi>{nameOf(row)}</bdi>
-      {row.tax_rate === null ? null : `, ${formatDecimal(row.tax_rate.percentage_value)} %`}
+      {row.tax_rate === null ? null : `, ${formatDecimal(row.tax_rate.percentage_value)}%`}
     </Link>
   ),
 };

@@ -40,9 +40,9 @@ export function CustomerFields<Fields extends CustomerValues>({
           control={control}
           name="timezone"
           label="Time zone"
-          hint="Days and months of invoices begin at its midnight."
+          hint="Billing days and months begin at midnight in this time zone."
         />
-        <TextField control={control} name="billing_currency" label="Currency" placeholder="usd" />
+        <TextField control={control} name="billing_currency" label="Currency" placeholder="USD" />
       </FieldRow>
       <SelectField
         control={control}

@@ -39,7 +39,7 @@ function Editor({ customer }: { readonly customer: Customer }) {
     external_id: customer.external_id,
     email: customer.email ?? '',
     timezone: customer.timezone,
-    billing_currency: customer.billing_currency ?? '',
+    billing_currency: (customer.billing_currency ?? '').toUpperCase(),
     tax_treatment: customer.tax_treatment,
     address_line1: customer.address_line1 ?? '',
     address_line2: customer.address_line2 ?? '',

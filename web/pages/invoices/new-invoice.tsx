@@ -23,11 +23,15 @@ import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { amountOrNothing, amountText } from './amount-text.ts';
 import { EMPTY_ROW, RowFields } from './row-fields.tsx';
+import styles from './new-invoice.module.css';
 
 /** Names are those of the request, so that a refusal stands at its field. */
 const Body = z.object({
   customer_id: z.string().min(1, 'choose a customer'),
-  currency: z.string().regex(/^[A-Za-z]{3}$/, 'expected a currency code of three letters'),
+  currency: z
+    .string()
+    .regex(/^[A-Za-z]{3}$/, 'expected a currency code of three letters')
+    .transform((code) => code.toLowerCase()),
   due_date: z.string(),
   line_items: z.array(
     z.object({
@@ -68,7 +72,7 @@ function Editor({ customer: given }: { readonly customer: ApiRecord<'Customer'> 
   const [key] = useState(() => crypto.randomUUID());
   const form = useApiForm(Body, {
     customer_id: given?.id ?? '',
-    currency: given?.billing_currency || 'usd',
+    currency: (given?.billing_currency || 'usd').toUpperCase(),
     due_date: '',
     line_items: [EMPTY_ROW],
     ...{ coupon_id: '', tax_rate_code: '', description: '' },
@@ -83,7 +87,8 @@ function Editor({ customer: given }: { readonly customer: ApiRecord<'Customer'> 
   const customerCurrency = chosen.data?.billing_currency;
   const hasOwnCurrency = form.formState.dirtyFields.currency === true;
   useEffect(() => {
-    if (customerCurrency && !hasOwnCurrency) form.setValue('currency', customerCurrency);
+    if (customerCurrency && !hasOwnCurrency)
+      form.setValue('currency', customerCurrency.toUpperCase());
   }, [form, customerCurrency, hasOwnCurrency]);
   const [preview, setPreview] = useState<Preview | null>(null);
   return (
@@ -100,7 +105,9 @@ function Editor({ customer: given }: { readonly customer: ApiRecord<'Customer'> 
         setPreview({ body, invoice });
       }}
     >
-      <CustomerField control={control} name="customer_id" />
+      <div className={styles.customer}>
+        <CustomerField control={control} name="customer_id" />
+      </div>
       {id === '' ? null : (
         <>
           <FieldRow>

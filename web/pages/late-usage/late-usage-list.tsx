@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCustomerNames } from '../../app/customer-names.tsx';
 import { day, Filters, linked, unset } from '../../app/list/filters.tsx';
@@ -75,8 +76,11 @@ export function View() {
         <Progress label="Invoices compared" done={compared.done} of={compared.total} />
       ) : null}
       {query.data === undefined ? null : rows.length === 0 ? (
-        <EmptyState title={list.isFiltered ? 'No invoice differs' : 'No late usage'}>
-          Every final invoice bills what its meters count today, or the difference is settled.
+        <EmptyState
+          title={list.isFiltered ? 'No invoice differs' : 'No late usage'}
+          action={<Link to="/invoices">Go to invoices</Link>}
+        >
+          No final invoice differs from today’s counts.
         </EmptyState>
       ) : (
         <Stack>

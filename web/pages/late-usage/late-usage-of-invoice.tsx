@@ -24,12 +24,15 @@ export function View() {
     queryFn: async ({ signal }) => {
       const [late] = await comparedInvoices({ invoice_ids: [id], include_settled: true }, signal);
       // Nothing differs in an invoice that does not exist either: the server says so.
-      if (late === undefined)
-        await answerOf(api.GET('/invoices/{id}', { params: { path: { id } }, signal }));
-      return late ?? null;
+      if (late !== undefined) return { late, invoice: late };
+      const invoice = await answerOf(
+        api.GET('/invoices/{id}', { params: { path: { id } }, signal }),
+      );
+      return { late: null, invoice };
     },
   });
-  const number = query.data?.invoice_number;
+  const invoice = query.data?.invoice;
+  const number = invoice?.invoice_number;
   return (
     <Page
       title={number == null ? 'Late usage' : `Late usage of ${number}`}
@@ -37,16 +40,16 @@ export function View() {
         { label: 'Invoices', to: '/invoices' },
         { label: 'Late usage', to: '/late-usage' },
       ]}
-      description={query.data == null ? undefined : <CustomerName id={query.data.customer_id} />}
+      description={invoice === undefined ? undefined : <CustomerName id={invoice.customer_id} />}
     >
       <Loaded query={query} what="the late usage">
-        {(late) =>
+        {({ late }) =>
           late === null ? (
             <EmptyState
               title="No late usage"
-              action={<Link to={`/invoices/${id}`}>Back to the invoice</Link>}
+              action={<Link to={`/invoices/${id}`}>Go to the invoice</Link>}
             >
-              The invoice bills what its meters count today, or it bills no usage.
+              The usage on this invoice is the same as today’s counts, so nothing is left to settle.
             </EmptyState>
           ) : (
             <Content late={late} />

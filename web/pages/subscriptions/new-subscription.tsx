@@ -29,7 +29,10 @@ const STATE = { customer_id: '', plan_id: '', terms: '' };
 const Body = z.object({
   customer_id: z.string().min(1, 'choose a customer'),
   plan_id: z.string().min(1, 'choose a plan'),
-  currency: z.string().regex(/^[A-Za-z0-9]{3}$/, 'expected a currency code of three letters'),
+  currency: z
+    .string()
+    .regex(/^[A-Za-z0-9]{3}$/, 'expected a currency code of three letters')
+    .transform((code) => code.toLowerCase()),
   billing_period: z.enum(PERIODS),
   billing_cycle: z.enum(BILLING_CYCLES),
   collection_method: z.enum(COLLECTION_METHODS),
@@ -82,7 +85,7 @@ export function View() {
       termsOf(state.terms) ?? {
         customer_id: state.customer_id,
         plan_id: state.plan_id,
-        currency: 'usd',
+        currency: 'USD',
         billing_period: 'MONTHLY',
         billing_cycle: 'anniversary',
         collection_method: 'send_invoice',
@@ -195,8 +198,8 @@ function Terms({
               label="Invoices"
               isRequired
               choices={[
-                ['send_invoice', 'Are sent to be paid'],
-                ['charge_automatically', 'Are charged to the saved payment method'],
+                ['send_invoice', 'Send invoice'],
+                ['charge_automatically', 'Charge automatically'],
               ]}
             />
             <CouponField control={control} name="coupon_id" by="id" />

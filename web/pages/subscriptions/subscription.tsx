@@ -88,7 +88,10 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
             label: 'Next invoice',
             content: () => (
               <Stack>
-                <p>The invoice of the current period, as if it ended now.</p>
+                <p>
+                  Next invoice on <Day at={subscription.current_period_end} zone={zone} />. The
+                  amounts are those of today, as if the period ended now.
+                </p>
                 <InvoicePreview subscriptionId={id} />
               </Stack>
             ),
@@ -137,6 +140,7 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
             {
               header: 'Quantity',
               align: 'end',
+              isWhole: true,
               cell: (row) =>
                 row.price_type === 'USAGE' ? 'by usage' : <Quantity value={row.quantity} />,
             },
@@ -146,7 +150,7 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
       <Addons subscription={subscription} />
       <Coupons subscription={subscription} />
       <TaxesOf entity={{ entity_type: 'subscription', entity_id: subscription.id }} zone={zone}>
-        The taxes of its customer count, or those of everyone.
+        The taxes of the customer apply; if it has none, the taxes that are set for all customers.
       </TaxesOf>
       <Allowed to="entitlement:read">
         <Entitlements subscription={subscription} />

@@ -29,13 +29,14 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
       return { ...page, items: [...page.items].sort(byExpiry) };
     },
   });
-  const fraction = fractionOf(
-    query.data?.items.flatMap((block) => [block.credit_amount, block.credits_available]) ?? [],
-  );
+  const blocks = query.data?.items ?? [];
+  const added = fractionOf(blocks.map(({ credit_amount }) => credit_amount));
+  const left = fractionOf(blocks.map(({ credits_available }) => credits_available));
   return (
     <Stack>
       <p>
-        A wallet pays from the block with the lowest priority, then from the one that expires first.
+        Blocks are used in the order of their priority, the smallest number first. Of blocks with
+        the same priority, the one that expires first is used first.
       </p>
       <DataTable
         label="Blocks of credits"
@@ -46,7 +47,6 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
           { header: 'Added', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
           {
             header: 'Priority',
-            wideOnly: true,
             align: 'end',
             cell: ({ priority }) => priority ?? '–',
           },
@@ -54,14 +54,12 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
             header: 'Added credits',
             align: 'end',
             wideOnly: true,
-            cell: ({ credit_amount }) => <Quantity value={credit_amount} fraction={fraction} />,
+            cell: ({ credit_amount }) => <Quantity value={credit_amount} fraction={added} />,
           },
           {
             header: 'Remaining',
             align: 'end',
-            cell: ({ credits_available }) => (
-              <Quantity value={credits_available} fraction={fraction} />
-            ),
+            cell: ({ credits_available }) => <Quantity value={credits_available} fraction={left} />,
           },
         ]}
         empty={

@@ -18,7 +18,10 @@ import { WALLET_TYPES } from '../../../schemas/words.ts';
 const Body = z.object({
   customer_id: z.string().min(1, 'is required'),
   name: z.string().max(255),
-  currency: z.string().regex(/^[A-Za-z0-9]{3}$/, 'expected a currency code of three letters'),
+  currency: z
+    .string()
+    .regex(/^[A-Za-z0-9]{3}$/, 'expected a currency code of three letters')
+    .transform((code) => code.toLowerCase()),
   wallet_type: z.enum(WALLET_TYPES),
   conversion_rate: z.string().min(1, 'is required'),
   initial_credits_to_load: z.string(),
@@ -34,7 +37,7 @@ export function View() {
   const form = useApiForm(Body, {
     customer_id,
     name: '',
-    currency: 'usd',
+    currency: 'USD',
     wallet_type: 'PRE_PAID',
     conversion_rate: '1',
     initial_credits_to_load: '',

@@ -113,7 +113,7 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
                       <Money amount={wallet.conversion_rate} currency={currency} />,
                     ],
                     ['Pays for', wallet.config.allowed_price_types.map(formatWord).join(', ') || 'Everything'], // prettier-ignore
-                    ['Alert state', formatWord(wallet.alert_state)],
+                    ['Alert state', wallet.alert_settings?.alert_enabled === true ? formatWord(wallet.alert_state) : '–'], // prettier-ignore
                     ['Automatic top-up', automaticTopUp(wallet)],
                     ['Alerts', alertLevels(wallet)],
                     ['Description', <bdi>{wallet.description || '–'}</bdi>],
@@ -141,7 +141,7 @@ function automaticTopUp({ auto_topup }: Wallet): string {
 function alertLevels({ alert_settings: settings }: Wallet): string {
   if (settings?.alert_enabled !== true) return 'Off';
   const { critical, warning, info } = settings;
-  const unit = settings.alert_threshold_type === 'percentage' ? ' %' : ' credits';
+  const unit = settings.alert_threshold_type === 'percentage' ? '%' : ' credits';
   return [['Critical', critical] as const, ['warning', warning] as const, ['notice', info] as const]
     .flatMap(([name, level]) => (level === null ? [] : [`${name} at ${level.threshold}${unit}`]))
     .join(', ');
