@@ -5,7 +5,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { DataTable, Narrow, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
@@ -37,8 +37,18 @@ export function Attempts({ id }: { readonly id: string }) {
     placeholderData: keepPreviousData,
   });
   const columns: readonly Column<Attempt>[] = [
-    { header: 'Time', cell: ({ created_at }) => <Time at={created_at} seconds /> },
-    { header: 'Event', cell: ({ event_type: type }) => <code>{type}</code> },
+    {
+      header: 'Time',
+      cell: ({ created_at, event_type: type }) => (
+        <>
+          <Time at={created_at} seconds />
+          <Narrow>
+            <code>{type}</code>
+          </Narrow>
+        </>
+      ),
+    },
+    { header: 'Event', wideOnly: true, cell: ({ event_type: type }) => <code>{type}</code> },
     { header: 'Attempt', align: 'end', wideOnly: true, cell: ({ attempt }) => attempt },
     { header: 'Response', cell: (attempt) => <Outcome of={attempt} /> },
     {
