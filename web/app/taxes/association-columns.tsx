@@ -1,6 +1,6 @@
 import type { ApiRecord } from '../../client/api.ts';
 import type { Column } from '../../ui/data-table.tsx';
-import { Day } from '../../ui/time.tsx';
+import { Day, LastDay } from '../../ui/time.tsx';
 
 type Association = ApiRecord<'TaxAssociation'>;
 
@@ -18,5 +18,9 @@ export const associationColumns = (zone: string): readonly Column<Association>[]
   },
   { header: 'Priority', wideOnly: true, align: 'end', cell: ({ priority }) => priority },
   { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> },
-  { header: 'To', wideOnly: true, cell: ({ end_date }) => <Day at={end_date} zone={zone} /> },
+  {
+    header: 'Last day',
+    wideOnly: true,
+    cell: ({ end_date }) => <LastDay end={end_date} zone={zone} />,
+  },
 ];

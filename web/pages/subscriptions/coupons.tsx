@@ -8,8 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
-import { LastDay } from '../../app/billing/last-day.tsx';
-import { Day } from '../../ui/time.tsx';
+import { Day, LastDay } from '../../ui/time.tsx';
 import { PreviewedRemoval } from './previewed-removal.tsx';
 
 type Association = ApiRecord<'CouponAssociation'>;
@@ -83,7 +82,7 @@ const columnsOf = (
     cell: (row) => <bdi>{lines.get(row.subscription_line_item_id ?? '') ?? couponPart(row)}</bdi>,
   },
   { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> },
-  { header: 'To', cell: ({ end_date }) => <LastDay end={end_date} zone={zone} /> },
+  { header: 'Last day', cell: ({ end_date }) => <LastDay end={end_date} zone={zone} /> },
 ];
 
 const removeColumn = (now: string, onPress: (row: Association) => void): Column<Association> => ({

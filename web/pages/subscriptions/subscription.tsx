@@ -16,7 +16,7 @@ import { Card, Page, Row, Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { formatWord } from '../../ui/text.ts';
-import { Day, Period, Time } from '../../ui/time.tsx';
+import { Day, LastDay, Period, Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { SubscriptionActions } from './actions.tsx';
 import { Addons } from './addons.tsx';
@@ -136,7 +136,7 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
                 ),
             },
             { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> }, // prettier-ignore
-            { header: 'To', wideOnly: true, cell: ({ end_date }) => <Day at={end_date} zone={zone} /> }, // prettier-ignore
+            { header: 'Last day', wideOnly: true, cell: ({ end_date }) => <LastDay end={end_date} zone={zone} /> }, // prettier-ignore
             {
               header: 'Quantity',
               align: 'end',
