@@ -58,7 +58,7 @@ describeInBrowser('tax rates', (executable) => {
 
     await page.goto(`${home}/customers/${customer.id}`);
     await titled(page, 'Hudson Inc');
-    await page.getByText('The taxes of everyone count.').waitFor();
+    await page.getByText('The taxes that are set for all customers apply.').waitFor();
     await hands.press(button('Assign tax'));
     await hands.choose(dialog('Assign tax').getByLabel('Tax rate'), 'New York: 8.875%');
     await dialog('Assign tax').getByText('Midnight, America/New_York.').first().waitFor();
