@@ -21,7 +21,7 @@ describeInBrowser('coupons', (executable) => {
     const button = (name: string | RegExp) => page.getByRole('button', { name });
 
     await goTo(page, 'Coupons', hands);
-    await cell(page, 'Coupons', '20 % off for 3 periods').waitFor();
+    await cell(page, 'Coupons', '20% off for 3 periods').waitFor();
     await hands.press(button('New coupon'));
     const made = dialog('New coupon');
     const field = (name: string) => made.getByLabel(name, { exact: true });
