@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Quantity } from '../../ui/money.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
-import { Day } from '../../ui/time.tsx';
+import { Day, LastDay } from '../../ui/time.tsx';
 import { useAddonsOf } from './addons-of.ts';
 import { PreviewedRemoval } from './previewed-removal.tsx';
 
@@ -79,7 +79,7 @@ const columnsOf = (zone: string): readonly Column<Association>[] => [
   },
   { header: 'Quantity', align: 'end', cell: ({ quantity }) => <Quantity value={quantity} /> },
   { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> },
-  { header: 'To', cell: ({ end_date }) => <Day at={end_date} zone={zone} /> },
+  { header: 'Last day', cell: ({ end_date }) => <LastDay end={end_date} zone={zone} /> },
 ];
 
 const removeColumn = (onPress: (row: Association) => void): Column<Association> => ({
