@@ -66,14 +66,14 @@ export const INVOICING = {
   ),
   invoice_pdf_config: formOf(
     'Invoice document',
-    'What the PDF shows about you. The portal and the payment page show the logo and the colour too.',
+    'What the PDF shows about you. The portal and the payment page show the logo and the color too.',
     invoicing.InvoicePdfConfig,
     {
       template_name: { kind: 'kept' },
       logo: { kind: 'image', label: 'Logo', hint: 'PNG or JPEG, at most 256 KB.' },
       colors: {
         kind: 'group',
-        label: 'Colours',
+        label: 'Colors',
         unsetWithout: 'accent',
         fields: {
           accent: { kind: 'text', label: 'Accent', isUnset: true, hint: 'For example #1d4ed8.' },

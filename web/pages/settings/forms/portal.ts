@@ -16,13 +16,13 @@ const ORDER: Field = { kind: 'whole', label: 'Position', hint: 'Smaller numbers 
 export const PORTAL = {
   customer_portal_config: formOf(
     'Customer portal',
-    'The colours of the portal, which pages it has, and the sites that may show it in a frame.',
+    'The colors of the portal, which pages it has, and the sites that may show it in a frame.',
     CustomerPortalConfig,
     {
       version: { kind: 'kept' },
       theme: {
         kind: 'group',
-        label: 'Colours',
+        label: 'Colors',
         fields: {
           primary_color: colour('Buttons and lines'),
           secondary_color: { kind: 'kept' },
