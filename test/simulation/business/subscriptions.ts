@@ -32,8 +32,7 @@ export async function cancel(desk: Desk): Promise<void> {
   if (body === null) return;
   running.end = isNow ? desk.now : periodEnd(running, desk.now);
   running.isCancelledAtOnce = isNow;
-  for (const each of running.coupons)
-    if (each.end === null || each.end > running.end) each.end = running.end;
+  // Without proration the fee of a period that begins at this instant stays on its draft, with its discount.
   await desk.bookIssued();
 }
 

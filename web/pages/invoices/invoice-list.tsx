@@ -56,14 +56,21 @@ const COLUMNS: readonly Column<Invoice>[] = [
   {
     header: 'Number',
     sort: 'invoice_number',
-    cell: ({ invoice_number, invoice_status }) => (
+    cell: ({ invoice_number, invoice_status, customer }) => (
       <NumberCell
         number={invoice_number}
-        below={invoice_status === 'FINALIZED' ? [] : [formatWord(invoice_status)]}
+        below={[
+          <bdi>{customer?.name ?? '–'}</bdi>,
+          ...(invoice_status === 'FINALIZED' ? [] : [formatWord(invoice_status)]),
+        ]}
       />
     ),
   },
-  { header: 'Customer', cell: ({ customer }) => <bdi>{customer?.name ?? '–'}</bdi> },
+  {
+    header: 'Customer',
+    wideOnly: true,
+    cell: ({ customer }) => <bdi>{customer?.name ?? '–'}</bdi>,
+  },
   { header: 'Status', wideOnly: true, cell: (row) => <Status word={row.invoice_status} /> },
   {
     header: 'Payment',
