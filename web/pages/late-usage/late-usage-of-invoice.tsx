@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { CustomerName } from '../../app/customer-names.tsx';
 import { Allowed, useMay } from '../../app/person.tsx';
 import { answerOf, api } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
@@ -22,13 +21,12 @@ export function View() {
   const query = useQuery({
     queryKey: ['late-usage', id],
     queryFn: async ({ signal }) => {
-      const [late] = await comparedInvoices({ invoice_ids: [id], include_settled: true }, signal);
-      // Nothing differs in an invoice that does not exist either: the server says so.
-      if (late !== undefined) return { late, invoice: late };
-      const invoice = await answerOf(
-        api.GET('/invoices/{id}', { params: { path: { id } }, signal }),
-      );
-      return { late: null, invoice };
+      // The invoice has the names of the page, and the server says if there is none.
+      const [[late = null], invoice] = await Promise.all([
+        comparedInvoices({ invoice_ids: [id], include_settled: true }, signal),
+        answerOf(api.GET('/invoices/{id}', { params: { path: { id } }, signal })),
+      ]);
+      return { late, invoice };
     },
   });
   const invoice = query.data?.invoice;
@@ -40,7 +38,13 @@ export function View() {
         { label: 'Invoices', to: '/invoices' },
         { label: 'Late usage', to: '/late-usage' },
       ]}
-      description={invoice === undefined ? undefined : <CustomerName id={invoice.customer_id} />}
+      description={
+        invoice === undefined ? undefined : (
+          <Link to={`/customers/${invoice.customer_id}`}>
+            <bdi>{invoice.customer?.name ?? invoice.customer_id}</bdi>
+          </Link>
+        )
+      }
     >
       <Loaded query={query} what="the late usage">
         {({ late }) =>
