@@ -109,7 +109,7 @@ export const CUSTOMER_PORTAL_CONFIG_DEFAULT = {
       tab('7', 2, 'wallet_transactions'),
     ]),
     section('invoices', 'Invoices', 3, [tab('8', 1, 'invoices')]),
-    section('overview', 'Overview', 0, [
+    section('overview', 'Overview', 4, [
       tab('9', 1, 'wallet_balance'),
       tab('10', 2, 'subscriptions'),
       tab('11', 3, 'usage_graph', {

@@ -91,10 +91,10 @@ describe('portal pages', () => {
       seller: { name: expect.any(String), logo: null, accent: null },
       is_test: true,
       pages: [
-        { id: 'overview', label: 'Overview' },
         { id: 'usage', label: 'Usage' },
         { id: 'credits', label: 'Credits' },
         { id: 'invoices', label: 'Invoices' },
+        { id: 'overview', label: 'Overview' },
       ],
       usage_page: {
         parts: ['metric_cards', 'usage_graph', 'current_usage', 'usage_breakdown'],
