@@ -271,7 +271,7 @@ describeInBrowser('portal', (executable) => {
       ...['Bills', 'Summary', 'Prepaid', 'Payment methods', 'Subscriptions'],
     ]);
     await page.getByRole('heading', { level: 1, name: 'Summary', exact: true }).waitFor();
-    await page.getByText('Test: no real money moves').waitFor();
+    await page.getByText('Test environment').waitFor();
     await goTo(page, 'Prepaid');
     await goTo(page, 'Bills');
     await page.getByRole('link', { name: invoice.invoice_number }).press('Enter');

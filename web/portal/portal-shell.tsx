@@ -20,7 +20,7 @@ export function PortalShell() {
         Skip to content
       </a>
       <Seller brand={seller}>
-        {is_test ? <Badge tone="warning">Test: no real money moves</Badge> : null}
+        {is_test ? <Badge tone="warning">Test environment</Badge> : null}
         <span className={styles.who}>
           <bdi className={styles.customer}>{customer.name}</bdi>
           <Button small tone="quiet" onPress={() => void leavePortal().catch(setFailure)}>
