@@ -69,7 +69,7 @@ const speed = ({ invoices, seconds, memory_mb }: Half): string =>
 
 async function half({ pool }: BenchInstance, work: () => Promise<void>): Promise<Half> {
   const before = await cycles(pool);
-  const samples: number[] = [];
+  const samples = [process.memoryUsage.rss()];
   const sampling = setInterval(() => samples.push(process.memoryUsage.rss()), 500);
   const began = performance.now();
   try {

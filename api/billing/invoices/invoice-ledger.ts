@@ -91,11 +91,11 @@ const paymentEntry = (payment: PaymentRecord): Entry => ({
   reason: payment.payment_method_type,
   description: payment.is_manual
     ? 'Payment status set manually'
-    : (payment.error_message ?? `Payment by ${payerOf(payment)}`),
+    : (payment.error_message ?? `Payment by ${meansOf(payment)}`),
 });
 
 /** `the test gateway`; without a gateway the way of payment: `credits`, `bank transfer`. */
-const payerOf = ({ payment_gateway, payment_method_type }: PaymentRecord): string =>
+const meansOf = ({ payment_gateway, payment_method_type }: PaymentRecord): string =>
   payment_gateway === null
     ? payment_method_type.toLowerCase().replaceAll('_', ' ')
     : `the ${payment_gateway} gateway`;

@@ -23,7 +23,7 @@ import {
   refundsOfPayments,
   updateRefund,
 } from '../records/refund-repository.ts';
-import { recallUnspentCredits } from '../wallets/undo-purchase.ts';
+import { recallRefundedCredits } from '../wallets/undo-purchase.ts';
 import { refundEvent } from './refund-notification.ts';
 import { CONNECTION_DELETED, movePaymentsByRefunds } from './return-money.ts';
 
@@ -200,8 +200,8 @@ export async function recordOutsideRefund(
   const amount = Decimal.min(decimal(outside.amount), refundCapacity(payment, earlier));
   if (isKnown || amount.lte(0)) return null;
   const key = `gateway:${payment.connection_id ?? ''}:${outside.gateway_refund_id}`;
-  if (locked !== null)
-    await recallUnspentCredits(tx, deps, caller, locked.invoice, { amount, key });
+  const gone = { amount, key, isGone: true };
+  if (locked !== null) await recallRefundedCredits(tx, deps, caller, locked.invoice, gone);
   const record = newRecord(deps, caller, 'refund');
   const refund: RefundRecord = {
     ...record,

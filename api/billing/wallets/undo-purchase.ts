@@ -7,9 +7,7 @@ import {
   recallRefunded,
   recallUnspent,
   type BoughtBlock,
-  type RefundedPrice,
 } from '../../../domain/wallet/purchase.ts';
-import type { WalletDecision } from '../../../domain/wallet/wallet.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { derivedId } from '../../../platform/ids.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -59,93 +57,54 @@ export async function undoPurchase(
   }));
 }
 
+/** An amount of a paid invoice that is returned. */
+interface Returned {
+  readonly amount: Decimal;
+  /** The key of the refund. */
+  readonly key: string;
+  /** The money has left already: a refund that was made at the gateway, or a dispute. */
+  readonly isGone?: boolean;
+}
+
 /**
  * Takes back the credits that `amount` of a paid invoice has bought, in the proportion in which refunds have returned
- * their price (money 9.16). An overpaid amount bought none. 409 if some of these credits are spent. The caller
- * holds the lock of the invoice and refunds the money afterwards; `key` is the key of the refund.
+ * their price (money 9.16). An overpaid amount bought none. 409 if some of these credits are spent. Money that has
+ * left already cannot be refused: then as many as are unspent, and none of a closed wallet. The caller holds the lock
+ * of the invoice, and refunds the money afterwards.
  */
 export async function recallRefundedCredits(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   invoice: InvoiceRecord,
-  { amount, key }: Returned,
+  { amount, key, isGone = false }: Returned,
 ): Promise<void> {
-  const refunded = await refundedPurchase(tx, deps, caller, invoice, amount);
-  if (refunded === null) return;
-  const { ledger, blocks, price } = refunded;
-  if (ledger.wallet.wallet_status === 'closed')
-    return await assertTakenAtEnd(tx, caller, ledger, blocks, (of) => creditsOfRefund(of, price));
-  const rowId = recallId(invoice, key);
-  const decision = recallRefunded(ledger.wallet, blocks, rowId, price);
-  await writeRecall(tx, caller, ledger, decision, { invoice, key });
-}
-
-/**
- * The same for money that is gone already: a refund that was made at the gateway, or a dispute. It takes back as
- * many credits as are unspent, and none of a closed wallet.
- */
-export async function recallUnspentCredits(
-  tx: Transaction,
-  deps: BillingDeps,
-  caller: Caller,
-  invoice: InvoiceRecord,
-  { amount, key }: Returned,
-): Promise<void> {
-  const refunded = await refundedPurchase(tx, deps, caller, invoice, amount);
-  if (refunded === null || refunded.ledger.wallet.wallet_status === 'closed') return;
-  const { ledger, blocks, price } = refunded;
-  const decision = recallUnspent(ledger.wallet, blocks, recallId(invoice, key), price);
-  await writeRecall(tx, caller, ledger, decision, { invoice, key });
-}
-
-/** An amount of a paid invoice that is returned, with the key of the refund. */
-interface Returned {
-  readonly amount: Decimal;
-  readonly key: string;
-}
-
-/** What an invoice has sold, and how much of its price is returned with `amount`; null if that bought no credits. */
-async function refundedPurchase(
-  tx: Transaction,
-  deps: BillingDeps,
-  caller: Caller,
-  invoice: InvoiceRecord,
-  amount: Decimal,
-): Promise<{
-  readonly ledger: Ledger;
-  readonly blocks: readonly BoughtBlock[];
-  readonly price: RefundedPrice;
-} | null> {
   const purchase = await lockPurchase(tx, deps, caller, invoice.id);
-  if (purchase === null || purchase.bought.length === 0) return null;
+  if (purchase === null || purchase.bought.length === 0) return;
   const { ledger, bought } = purchase;
   const overpaid = decimal(invoice.overpaid_amount);
   const earlier = refundsReserved(await refundsOfInvoice(tx, caller.scope, invoice.id));
   const refunded = earlier.plus(amount).minus(overpaid);
-  if (refunded.lte(0)) return null;
+  if (refunded.lte(0)) return;
+  const returned = { refunded, price: decimal(invoice.amount_paid).minus(overpaid) };
+  const isClosed = ledger.wallet.wallet_status === 'closed';
+  if (isClosed && isGone) return;
   const blocks = await boughtBlocks(tx, caller, invoice.id, bought);
-  const price = decimal(invoice.amount_paid).minus(overpaid);
-  return { ledger, blocks, price: { refunded, price } };
-}
-
-const recallId = (invoice: InvoiceRecord, key: string): string =>
-  derivedId('wtxn', 'recalled', invoice.id, key);
-
-const writeRecall = (
-  tx: Transaction,
-  caller: Caller,
-  ledger: Ledger,
-  decision: WalletDecision,
-  { invoice, key }: { readonly invoice: InvoiceRecord; readonly key: string },
-) =>
-  writeDecision(tx, caller, ledger, decision, () => ({
+  if (isClosed)
+    return await assertTakenAtEnd(tx, caller, ledger, blocks, (of) =>
+      creditsOfRefund(of, returned),
+    );
+  const rowId = derivedId('wtxn', 'recalled', invoice.id, key);
+  const recall = isGone ? recallUnspent : recallRefunded;
+  const decision = recall(ledger.wallet, blocks, rowId, returned);
+  await writeDecision(tx, caller, ledger, decision, () => ({
     reference_type: 'INVOICE',
     reference_id: invoice.id,
     idempotency_key: transactionKey.recall(key),
     description: `Credits of a refund of invoice ${invoice.invoice_number ?? invoice.id}`,
     metadata: { invoice_id: invoice.id },
   }));
+}
 
 /** Rows of a purchase and its bonus, with the locked wallet. */
 interface LockedPurchase {

@@ -28,7 +28,7 @@ export function InvoiceDocument({
   const zone = invoice.subscription?.customer_timezone ?? customer?.timezone ?? 'UTC';
   const lines = invoice.line_items ?? [];
   const isDraft = invoice.invoice_status === 'DRAFT';
-  // Whoever writes an invoice says when it is due; for a subscription the day follows from the day of issue.
+  // The due date of a subscription's draft follows from its day of issue, which is not known yet.
   const isDueComputed = isDraft && invoice.invoice_type === 'SUBSCRIPTION';
   return (
     <article className={styles.paper} aria-label="Invoice document">

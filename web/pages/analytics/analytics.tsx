@@ -202,10 +202,7 @@ export function View() {
             ) : (
               <>
                 {currency === '' ? (
-                  <p>
-                    What usage is charged depends on the customer’s prices. Choose a customer to see
-                    it.
-                  </p>
+                  <p>The charge depends on the customer’s prices. Choose a customer to see it.</p>
                 ) : (
                   totals.map((total) => (
                     <CostFigures

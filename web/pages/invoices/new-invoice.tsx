@@ -153,7 +153,7 @@ function Editor({ customer: given }: { readonly customer: ApiRecord<'Customer'> 
         {preview === null ? null : (
           <Stack>
             <PreviewedInvoice invoice={preview.invoice} />
-            <p>An issued invoice has a number and cannot be edited.</p>
+            <p>The invoice gets its number when it is issued.</p>
           </Stack>
         )}
       </ConfirmDialog>

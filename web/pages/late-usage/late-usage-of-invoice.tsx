@@ -21,7 +21,7 @@ export function View() {
   const query = useQuery({
     queryKey: ['late-usage', id],
     queryFn: async ({ signal }) => {
-      // The invoice has the names of the page, and the server says if there is none.
+      // The invoice answers its number and its customer, or 404 if it does not exist.
       const [[late = null], invoice] = await Promise.all([
         comparedInvoices({ invoice_ids: [id], include_settled: true }, signal),
         answerOf(api.GET('/invoices/{id}', { params: { path: { id } }, signal })),

@@ -14,9 +14,14 @@ import { NewScheduledExport } from './new-scheduled-export.tsx';
 
 const SHOWN = 1000;
 
+/** The newest runs of all exports, read with one request. */
+const RUNS_READ = 1000;
+
+type RunStatus = ApiRecord<'Workflow'>['status'];
+
 interface Row extends ApiRecord<'ScheduledTask'> {
-  /** Null: it has not run yet; undefined: the person may not read runs. */
-  readonly lastRun: ApiRecord<'Workflow'>['status'] | null | undefined;
+  /** Undefined: no run is among the newest ones, or the person may not read runs. */
+  readonly lastRun: RunStatus | undefined;
 }
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -30,7 +35,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     header: 'Last run',
-    cell: ({ lastRun }) => (lastRun === null ? 'None yet' : <Status word={lastRun ?? null} />),
+    cell: ({ lastRun }) => <Status word={lastRun ?? null} />,
   },
   { header: 'To', wideOnly: true, cell: (task) => <bdi>{placeOf(task)}</bdi> },
   { header: 'Created', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
@@ -44,12 +49,12 @@ export function ScheduledExports() {
     queryKey: ['scheduled-tasks'],
     queryFn: async ({ signal }) => {
       const params = { query: { limit: SHOWN } };
-      const { items } = await answerOf(api.GET('/tasks/scheduled', { params, signal }));
-      // They come with the rows: later they would move the columns.
-      const runs = mayReadRuns
-        ? await Promise.all(items.map(({ id }) => lastRunOf(id, signal)))
-        : [];
-      return { items: items.map((task, index): Row => ({ ...task, lastRun: runs[index] })) };
+      // Together: statuses that came after the rows would move the columns.
+      const [{ items }, lastRuns] = await Promise.all([
+        answerOf(api.GET('/tasks/scheduled', { params, signal })),
+        mayReadRuns ? lastRunsOf(signal) : null,
+      ]);
+      return { items: items.map((task): Row => ({ ...task, lastRun: lastRuns?.get(task.id) })) };
     },
   });
   const add = (
@@ -85,12 +90,10 @@ export function ScheduledExports() {
   );
 }
 
-/** How the newest run of an export went; null before the first. */
-async function lastRunOf(
-  id: string,
-  signal: AbortSignal,
-): Promise<ApiRecord<'Workflow'>['status'] | null> {
-  const body = { entity: 'scheduled_task', entity_id: id, limit: 1 };
+/** How the last run of each export went, by its id; without exports that are not among the newest runs. */
+async function lastRunsOf(signal: AbortSignal): Promise<ReadonlyMap<string, RunStatus>> {
+  const body = { entity: 'scheduled_task', limit: RUNS_READ };
   const { items } = await answerOf(api.POST('/workflows/search', { body, signal }));
-  return items[0]?.status ?? null;
+  // The newest run comes first in the answer, so it must be the last one here.
+  return new Map(items.toReversed().map(({ entity_id, status }) => [entity_id, status]));
 }
