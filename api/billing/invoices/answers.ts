@@ -10,6 +10,7 @@ import {
 } from '../../../schemas/invoice.ts';
 import { findTaxRates } from '../../catalog/taxes/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
+import type { Settled } from '../computing/settle.ts';
 import { groupBy } from '../../../domain/group-by.ts';
 import { picked } from '../../conventions/picked.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
@@ -122,3 +123,24 @@ const lineAnswer = (record: InvoiceLineRecord, isExplained: boolean): InvoiceLin
   usage_analytics: null,
   usage_breakdown: null,
 });
+
+/** An invoice that is not stored, as its preview answers it: a draft without a number, with explained rows. */
+export async function previewAnswer(
+  db: Db,
+  scope: Scope,
+  { invoice, lines }: Settled,
+): Promise<Invoice> {
+  const preview = {
+    ...invoice,
+    invoice_status: 'DRAFT' as const,
+    invoice_number: null,
+    metadata: { ...invoice.metadata, is_preview: 'true' },
+    version: 0,
+  };
+  const [answer] = await settledAnswers(db, scope, [{ invoice: preview, lines }], {
+    customer: true,
+    tax_rates: true,
+    explanations: true,
+  });
+  return answer!;
+}

@@ -22,8 +22,9 @@ import { getCustomer, lockCustomer } from '../../customers/customers/repository.
 import type { BillingDeps } from '../../deps.ts';
 import { createInvoiceOfRows, type GivenRow } from '../computing/invoice-of-rows.ts';
 import { runGatedCommand, withCheckout } from '../records/gated-command.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { getSubscription, lockSubscription } from '../records/subscription-repository.ts';
-import { invoiceAnswers } from './answers.ts';
+import { previewAnswer } from './answers.ts';
 import { keyReused } from './key-reused.ts';
 import { redeemedCoupons } from './one-off-coupons.ts';
 import { namedTaxes } from './one-off-taxes.ts';
@@ -63,16 +64,8 @@ export async function previewOneOffInvoice(
   const write = await prepare(deps, caller, body);
   return await rolledBack(deps, async (tx) => {
     const { invoice } = await write(tx);
-    const shown = {
-      ...invoice,
-      invoice_status: 'DRAFT' as const,
-      invoice_number: null,
-      metadata: { ...invoice.metadata, is_preview: 'true' },
-      version: 0,
-    };
-    const embed = { line_items: true, customer: true, tax_rates: true, explanations: true };
-    const [answer] = await invoiceAnswers(tx, caller.scope, [shown], embed);
-    return answer!;
+    const lines = await linesOfInvoices(tx, caller.scope, [invoice.id]);
+    return await previewAnswer(tx, caller.scope, { invoice, lines });
   });
 }
 

@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
+import { Narrow } from '../../ui/data-table.tsx';
 import styles from './number-cell.module.css';
 
 /**
- * The number of an invoice on one line, or a dash. On a phone, what the columns beside it would say stands below it,
- * small.
+ * The number of an invoice on one line, or a dash. `below` is shown on a phone, where columns beside it are left
+ * out.
  */
 export function NumberCell({
   number,
@@ -23,9 +24,7 @@ export function NumberCell({
         <span className={styles.number}>{number}</span>
       )}
       {below.map((line, index) => (
-        <span key={index} className={styles.below}>
-          {line}
-        </span>
+        <Narrow key={index}>{line}</Narrow>
       ))}
     </>
   );

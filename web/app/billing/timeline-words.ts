@@ -1,26 +1,4 @@
-import { formatWord } from '../../ui/text.ts';
-
-/** What the jobs do that change records on a timeline. */
-const JOBS: Readonly<Record<string, string>> = {
-  'apply-credit-grants': 'the granting of credits',
-  'cancel-unpaid-subscriptions': 'the cancellation of unpaid subscriptions',
-  'close-billing-periods': 'the end of the billing period',
-  'collect-invoices': 'the collection of payments',
-  'evaluate-alerts': 'the check of alerts',
-  'expire-checkouts': 'the expiry of payment pages',
-  'expire-credits': 'the expiry of credits',
-  'finalize-draft-invoices': 'the finalizing of invoices',
-  'notify-overdue-invoices': 'the reminder of overdue invoices',
-  'notify-renewals': 'the notice of renewals',
-  'onboard-customers': 'the onboarding of customers',
-  'recompute-draft-invoices': 'the daily computation of drafts',
-  'reconcile-payments': 'the comparison with the gateway',
-  'sync-plan-prices': 'the update of plan prices',
-};
-
-/** A job in plain words; one without words of its own by its name: `the job “erase events”`. */
-export const jobInWords = (job: string): string =>
-  JOBS[job] ?? `the job “${job.replaceAll('-', ' ')}”`;
+import { recordInWords } from '../record-words.ts';
 
 /** Records that belong to another one: they are added to it and removed from it. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -39,8 +17,8 @@ const PART_ACTIONS: Readonly<Record<string, string>> = {
   archived: 'removed',
 };
 
-export const recordInWords = (entityType: string): string =>
-  PARTS[entityType] ?? formatWord(entityType);
+export const partInWords = (entityType: string): string =>
+  PARTS[entityType] ?? recordInWords(entityType);
 
 export const actionInWords = (entityType: string, action: string): string =>
   entityType in PARTS ? (PART_ACTIONS[action] ?? action) : action;

@@ -9,7 +9,8 @@ import { Money } from '../../ui/money.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
-import { actionInWords, fieldInWords, jobInWords, recordInWords } from './timeline-words.ts';
+import { jobInWords } from '../record-words.ts';
+import { actionInWords, fieldInWords, partInWords } from './timeline-words.ts';
 import styles from './timeline.module.css';
 
 type Entry = ApiRecord<'TimelineEntry'>;
@@ -128,7 +129,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 function Record({ of: { entity_type, entity_id } }: { readonly of: Entry }) {
   const page = PAGES[entity_type];
-  const name = recordInWords(entity_type);
+  const name = partInWords(entity_type);
   return page === undefined ? <>{name}</> : <Link to={`${page}/${entity_id}`}>{name}</Link>;
 }
 

@@ -4,6 +4,7 @@ import type { FileColumn } from '../../app/list/list-file.tsx';
 import { ListPage } from '../../app/list/list-page.tsx';
 import { PersonName, personNames } from '../../app/person-name.tsx';
 import { useMay } from '../../app/person.tsx';
+import { jobInWords, recordInWords } from '../../app/record-words.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -13,7 +14,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Section, Stack } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
-import { formatWord } from '../../ui/text.ts';
+import { capitalized, formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { VerifyChain } from './chain.tsx';
 
@@ -58,7 +59,7 @@ const columnsOf = (show: (entry: Entry) => void): readonly Column<Entry>[] => [
     header: 'Change',
     cell: ({ entity_type, action, author }) => (
       <>
-        {recordWord(entity_type)} <Badge>{formatWord(action)}</Badge>
+        {recordInWords(entity_type)} <Badge>{formatWord(action)}</Badge>
         <Narrow>
           <bdi>{author}</bdi>
         </Narrow>
@@ -129,16 +130,8 @@ export function View() {
   );
 }
 
-/** Kinds of records that the console names otherwise than the log does. */
-const RECORDS: Readonly<Record<string, string>> = {
-  costsheet: 'Cost sheet',
-  group: 'Price group',
-};
-
-const recordWord = (type: string): string => RECORDS[type] ?? formatWord(type);
-
 const titleOf = ({ entity_type, action }: Entry): string =>
-  `${recordWord(entity_type)}: ${formatWord(action).toLowerCase()}`;
+  `${recordInWords(entity_type)}: ${formatWord(action).toLowerCase()}`;
 
 const authorOf = (
   { user_id, job, actor_kind }: ApiRecord<'AuditLog'>,
@@ -147,7 +140,7 @@ const authorOf = (
   user_id !== null
     ? (names.get(user_id) ?? user_id)
     : job !== null
-      ? `Scheduled job: ${job.replaceAll('-', ' ')}`
+      ? capitalized(jobInWords(job))
       : actor_kind === 'public'
         ? 'Not signed in'
         : formatWord(actor_kind);

@@ -19,7 +19,7 @@ import { refuseLongRange } from '../../../conventions/usage-range.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import { pendingSchedules } from '../../records/schedule-repository.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
-import { settledAnswers } from '../../invoices/answers.ts';
+import { previewAnswer } from '../../invoices/answers.ts';
 import { buildPlanned, onlyComputed, planInvoices } from '../../computing/compute-invoices.ts';
 import { withProjectedCredits } from '../../computing/projected-credits.ts';
 import type { InvoiceTarget } from '../../computing/invoice-target.ts';
@@ -58,30 +58,23 @@ export async function previewInvoice(
   const shown = lines.filter(
     ({ amount }) => body.hide_zero_charges_line_items !== true || !decimal(amount).isZero(),
   );
-  return await previewAnswer(pool, scope, { invoice, lines: shown });
+  return await subscriptionPreview(pool, scope, { invoice, lines: shown });
 }
 
-/** An invoice that is not stored: a draft without a number, its rows with their explanations. */
-export async function previewAnswer(
+/** The invoice of a subscription that is not stored, as its preview answers it. */
+export const subscriptionPreview = (
   db: Db,
   scope: Scope,
   { invoice, lines }: Settled,
-): Promise<Invoice> {
-  const preview = {
-    ...invoice,
-    invoice_status: 'DRAFT' as const,
-    invoice_number: null,
-    description: `Preview invoice for subscription ${invoice.subscription_id}`,
-    metadata: { is_preview: 'true' },
-    version: 0,
-  };
-  const [answer] = await settledAnswers(db, scope, [{ invoice: preview, lines }], {
-    customer: true,
-    tax_rates: true,
-    explanations: true,
+): Promise<Invoice> =>
+  previewAnswer(db, scope, {
+    invoice: {
+      ...invoice,
+      description: `Preview invoice for subscription ${invoice.subscription_id}`,
+      metadata: {},
+    },
+    lines,
   });
-  return answer!;
-}
 
 /**
  * Whether the billing run changes the plan before it closes the window (3.4). If so, the preview changes it too, in a

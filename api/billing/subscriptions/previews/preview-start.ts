@@ -17,7 +17,7 @@ import { linesOfInvoices } from '../../records/invoice-line-repository.ts';
 import { findLatestInvoice } from '../../records/subscription-invoice-repository.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
 import { activateSubscription } from '../activate-subscription.ts';
-import { previewAnswer, previewTarget } from './preview-invoice.ts';
+import { subscriptionPreview, previewTarget } from './preview-invoice.ts';
 import { rolledBack } from '../../../conventions/rolled-back.ts';
 import { createSubscription } from '../create-subscription.ts';
 
@@ -75,8 +75,8 @@ async function previewStart(
   });
   const closing = onlyComputed(await buildPlanned(deps, planned, options));
   return {
-    opening_invoice: opening === null ? null : await previewAnswer(pool, scope, opening),
-    closing_invoice: await previewAnswer(pool, scope, paidFrom(ledgers, closing, at)),
+    opening_invoice: opening === null ? null : await subscriptionPreview(pool, scope, opening),
+    closing_invoice: await subscriptionPreview(pool, scope, paidFrom(ledgers, closing, at)),
   };
 }
 
