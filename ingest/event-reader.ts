@@ -11,6 +11,7 @@ import type { TimeOfCustomer } from '../postgres/tables/test-clocks.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';
 import { JsonScanner } from './json-scanner.ts';
 import { parseTimestamp } from '../schemas/events/timestamp.ts';
+import { isLongerThan } from '../schemas/text-length.ts';
 
 /** `native` is our own shape; `cloudevents` is CloudEvents 1.0 in structured mode. */
 export type EventShape = 'native' | 'cloudevents';
@@ -231,7 +232,7 @@ export class EventReader {
       return '';
     }
     const text = scanner.string();
-    if (text.length > lengthMax)
+    if (isLongerThan(text, lengthMax))
       this.#problem(under(path, key), 'too_big', `has more than ${lengthMax} characters`);
     else if (!scanner.lastStringWasPlain && !isStorable(text))
       this.#problem(

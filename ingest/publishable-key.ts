@@ -2,6 +2,7 @@ import { BillingError, type ErrorDetail } from '../domain/errors.ts';
 import type { Identity } from '../platform/identity/identity.ts';
 import { EVENT_ID_LENGTH_MAX } from '../schemas/events/event-bodies.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';
+import { isLongerThan } from '../schemas/text-length.ts';
 import type { EventFormat } from './parse-events.ts';
 
 /**
@@ -35,7 +36,7 @@ export function asKeySends(
     const event_id = event.event_id.startsWith(`${key_id}:`)
       ? event.event_id
       : `${key_id}:${event.event_id}`;
-    if (event_id.length > EVENT_ID_LENGTH_MAX)
+    if (isLongerThan(event_id, EVENT_ID_LENGTH_MAX))
       problem(at.event_id, `has more than ${EVENT_ID_LENGTH_MAX} characters with the key's id`);
     return { ...event, event_id };
   });

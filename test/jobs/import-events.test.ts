@@ -135,6 +135,7 @@ test.each<[string, string, string, RegExp]>([
   ['no event name', row({ event_name: '' }), 'event_name', /is required/],
   ['no customer', row({ external_customer_id: '' }), 'external_customer_id', /is required/],
   ['an id of 256 characters', row({ event_id: 'x'.repeat(256) }), 'event_id', /255 characters/],
+  ['an id of 256 emoji', row({ event_id: '😀'.repeat(256) }), 'event_id', /255 characters/],
   ['control characters', row({ event_id: 'a\tb' }), 'event_id', /control characters/],
   ['a line end in a name', row({ event_name: 'a\nb' }), 'event_name', /control characters/],
   ['too few cells', 'call,acme', 'row', /2 cells where the first line has 6/],

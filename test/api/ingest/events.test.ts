@@ -1,4 +1,8 @@
 import { deflateSync, gzipSync } from 'node:zlib';
+import {
+  EVENT_ID_LENGTH_MAX,
+  EVENT_TEXT_LENGTH_MAX,
+} from '../../../schemas/events/event-bodies.ts';
 import { partitionOf, slotOf, slotScope } from '../../../schemas/events/slot.ts';
 import { decodeEvents } from '../../../schemas/events/usage-event.ts';
 import { brotli } from '../../support/brotli.ts';
@@ -250,6 +254,19 @@ describe('400', () => {
     expect(path(answer)).toEqual([field]);
     expect(answer.body.details[0].message).not.toBe('');
     expect(answer.body.request_id).toBeTruthy();
+  });
+
+  test.each([
+    ['event_id', EVENT_ID_LENGTH_MAX],
+    ['event_name', EVENT_TEXT_LENGTH_MAX],
+    ['external_customer_id', EVENT_TEXT_LENGTH_MAX],
+    ['customer_id', EVENT_TEXT_LENGTH_MAX],
+    ['source', EVENT_TEXT_LENGTH_MAX],
+  ])('%s takes %i characters outside the basic plane, and no more', async (field, max) => {
+    const longest = '😀'.repeat(max);
+    expect((await post({ ...EVENT, [field]: longest })).status).toBe(202);
+    const answer = await post({ ...EVENT, [field]: `${longest}x` });
+    expect([answer.status, path(answer)]).toEqual([400, [field]]);
   });
 
   test.each([

@@ -119,7 +119,7 @@ describe('events of a publishable key', () => {
 
   test('400: an id that is too long with the key’s before it', async () => {
     const { id, headers } = await newKey();
-    const fits = 'x'.repeat(EVENT_ID_LENGTH_MAX - id.length - 1);
+    const fits = '😀'.repeat(EVENT_ID_LENGTH_MAX - id.length - 1);
     const send = (event_id: string) => ingest.post('/v1/events', { ...EVENT, event_id }, headers);
     expect((await send(fits)).status).toBe(202);
     const { status, body } = await send(`${fits}x`);
