@@ -20,7 +20,8 @@ export interface InvoiceCoupon {
   readonly subscription_line_item_id: string | null;
   /**
    * On a line-level coupon that continues on the next version of its line, or was removed and added again: the first
-   * association of these. They have one discount on an invoice (billing 7.3). Absent or null: it is the first one.
+   * association of these. They have one discount on an invoice (billing 7.3). Absent or null: it is the first one. A
+   * coupon of a subscription needs none: its associations all name the same subscription.
    */
   readonly first_association_id?: string | null;
   /** The rows that a coupon of a one-off invoice discounts, as a line-level coupon; absent means every row. */
@@ -58,7 +59,7 @@ export interface CouponApplication {
 
 /** One coupon applied to its rows, with the figures of the computation. */
 export interface CouponUse {
-  /** The latest of the associations that have this discount. */
+  /** The latest of the associations that discount one of the rows. */
   readonly coupon: InvoiceCoupon;
   readonly level: 'line_item' | 'invoice';
   readonly base: Decimal;
@@ -114,12 +115,15 @@ export function applyCoupons(
   const uses: CouponUse[] = [];
   let headroom = Decimal.max(sum(net), ZERO);
 
-  for (const { associations, rows: eligible } of onePerRow(lines, inOrder(coupons))) {
-    const coupon = associations.at(-1)!;
+  for (const { associations, rows: eligible } of oneDiscountEach(lines, inOrder(coupons))) {
     const rows = eligible.filter((row) => net[row]!.gt(0));
     const weights = rows.map((row) => net[row]!);
     const base = sum(weights);
     if (base.isZero() || headroom.isZero()) continue;
+    const coupon = latestOf(
+      rows.map((row) => lines[row]!),
+      associations,
+    );
 
     const discount = Decimal.min(couponDiscount(coupon, base, currency), headroom);
     const parts = allocate(discount, weights, currency);
@@ -127,7 +131,7 @@ export function applyCoupons(
     const column = level === 'line_item' ? lineItemDiscounts : invoiceLevelDiscounts;
     const shares = rows.map((row, index) => ({
       row,
-      coupon: level === 'invoice' ? coupon : ofRow(lines[row]!, associations),
+      coupon: level === 'invoice' ? coupon : latestOf([lines[row]!], associations),
       before: weights[index]!,
       amount: parts[index]!,
     }));
@@ -149,22 +153,19 @@ interface EligibleRows {
 }
 
 /**
- * The rows of each coupon. Associations of a coupon to a line and its versions have one discount (billing 7.3). A
- * coupon that was removed and added again discounts a row that both associations cover once: they count as one
- * association, the later one (7.2).
+ * The rows of each coupon. Associations of a coupon to a line and its versions have one discount, and so have those of
+ * a coupon that ended and was added again to the same subscription: a coupon that is removed and added again discounts
+ * an invoice as if it had stayed, only not the rows of the time between (billing 7.3).
  */
-function onePerRow(
+function oneDiscountEach(
   lines: readonly InvoiceRow[],
   coupons: readonly InvoiceCoupon[],
 ): readonly EligibleRows[] {
   const found: EligibleRows[] = [];
   for (const coupon of coupons) {
     const rows = lines.flatMap((line, row) => (isDiscounted(line, coupon) ? [row] : []));
-    const known = found.find(
-      (other) =>
-        other.associations.some((one) => haveSameFirst(one, coupon)) ||
-        (other.associations.some((one) => isAgain(one, coupon)) &&
-          rows.some((row) => other.rows.includes(row))),
+    const known = found.find(({ associations }) =>
+      associations.some((one) => haveSameFirst(one, coupon) || isAgain(one, coupon)),
     );
     if (known === undefined) found.push({ associations: [coupon], rows });
     else {
@@ -175,9 +176,12 @@ function onePerRow(
   return found;
 }
 
-/** The latest of the associations that discounts the row. */
-const ofRow = (line: InvoiceRow, associations: readonly InvoiceCoupon[]): InvoiceCoupon =>
-  associations.findLast((coupon) => isDiscounted(line, coupon))!;
+/** The latest of the associations that discounts one of the rows. */
+const latestOf = (
+  rows: readonly InvoiceRow[],
+  associations: readonly InvoiceCoupon[],
+): InvoiceCoupon =>
+  associations.findLast((coupon) => rows.some((line) => isDiscounted(line, coupon)))!;
 
 const merged = (rows: readonly number[], others: readonly number[]): number[] =>
   [...new Set([...rows, ...others])].sort((left, right) => left - right);

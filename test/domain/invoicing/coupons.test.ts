@@ -370,6 +370,48 @@ describe('a row is discounted by its own dates (billing 7.2)', () => {
   });
 });
 
+describe('a coupon that ends and is added again to the same target (billing 7.3)', () => {
+  const day = (of: string) => `2026-01-${of}T00:00:00.000Z`;
+  const row = (id: string, amount: string, from: string, to: string) =>
+    line(id, amount, { period_start: day(from), period_end: day(to), subscription_id: 'subs' });
+  const again = (id: string, from: string, to: string | null, over: object = {}) =>
+    amountOff('10', {
+      ...{ coupon_association_id: id, subscription_id: 'subs' },
+      ...{ start_date: day(from), end_date: to === null ? null : day(to), ...over },
+    });
+  const rows = [
+    row('a', '60', '01', '05'),
+    row('b', '100', '05', '20'),
+    row('c', '20', '20', '31'),
+  ];
+
+  test('has one discount on the rows of all its times, and not on those between', () => {
+    const coupons = [again('a1', '01', '03'), again('a2', '25', null)];
+    const { applications, invoiceLevelDiscounts } = applyCoupons(rows, coupons, 'usd');
+    expect(texts(invoiceLevelDiscounts)).toEqual(['7.5', '0', '2.5']);
+    expect(applications).toMatchObject([
+      { coupon_association_id: 'a2', original_price: '80', discounted_amount: '10' },
+    ]);
+  });
+
+  test('names the latest association that discounts something', () => {
+    const coupons = [again('a1', '01', '03'), again('a2', '04', '05'), again('a3', '31', null)];
+    const { applications } = applyCoupons(rows, coupons, 'usd');
+    expect(applications).toMatchObject([{ coupon_association_id: 'a2', original_price: '60' }]);
+  });
+
+  test.each`
+    what                              | second
+    ${'another coupon'}               | ${{ coupon_id: 'other' }}
+    ${'that of another subscription'} | ${{ subscription_id: null }}
+    ${'that of a line'}               | ${{ subscription_line_item_id: 'item-c' }}
+    ${'one that stands beside it'}    | ${{ start_date: day('02') }}
+  `('$what has a discount of its own', ({ second }) => {
+    const coupons = [again('a1', '01', '03'), again('a2', '25', null, second)];
+    expect(applyCoupons(rows, coupons, 'usd').applications).toHaveLength(2);
+  });
+});
+
 describe('merged subscriptions', () => {
   const rows = [
     line('parent', '100', { subscription_id: 'parent' }),

@@ -3,7 +3,7 @@ import { catalogOf, type TestCatalog } from '../../support/catalog.ts';
 
 const DAY = 86_400_000;
 
-/** A coupon of a line that is removed and added again has one discount with all versions of it (billing 7.2, 7.3). */
+/** A coupon that is removed and added again has one discount, on all versions of its line (billing 7.2, 7.3). */
 describe('4.00 off a line whose fee is paid in arrears', () => {
   let api: TestApi;
   let catalog: TestCatalog;
@@ -15,15 +15,17 @@ describe('4.00 off a line whose fee is paid in arrears', () => {
 
   const daysAhead = (days: number): string => new Date(api.clock.now() + days * DAY).toISOString();
 
-  /** Of a line of 31.00 a month, from now on. */
-  async function discounted() {
+  /** Of a line of 31.00 a month, from now on: its coupon, or that of the subscription. */
+  async function discounted(isOfSubscription = false) {
     const plan = await catalog.plan();
     const price = await catalog.fixed(plan, '31', { invoice_cadence: 'ARREAR' });
     const { body: coupon } = await api.post('/v1/coupons', {
       name: 'Four', coupon_code: `four-${plan.id}`, type: 'fixed', amount_off: '4', cadence: 'forever', currency: 'usd',
     }); // prettier-ignore
     const subscription = await catalog.subscribe(await catalog.customer(), plan, {
-      line_item_coupons: { [price.id]: [coupon.id] },
+      ...(isOfSubscription
+        ? { coupons: [coupon.id] }
+        : { line_item_coupons: { [price.id]: [coupon.id] } }),
     });
     const [line] = subscription.line_items!;
     const [association] = subscription.coupon_associations;
@@ -37,10 +39,11 @@ describe('4.00 off a line whose fee is paid in arrears', () => {
       lineId: line!.id,
       remove: (fields: object = {}, id: string = association!.id) =>
         modify({ action: 'remove', coupon_association_id: id, ...fields }),
-      add: (subscription_line_item_id: string, fields: object = {}) =>
+      add: (subscription_line_item_id: string | null, fields: object = {}) =>
         modify({
           ...{ action: 'add', coupon_code: coupon.coupon_code },
-          ...{ subscription_line_item_id, ...fields },
+          ...(subscription_line_item_id === null ? {} : { subscription_line_item_id }),
+          ...fields,
         }),
       /** Changes the price of the line; its next version. */
       reprice: async (id: string, fields: object = {}): Promise<string> => {
@@ -107,6 +110,18 @@ describe('4.00 off a line whose fee is paid in arrears', () => {
     await add(second);
     await reprice(second, { amount: '93' });
     expect(await preview()).toEqual([3, '4']);
+  });
+
+  // 31.00 from 1 to 5 January: 4.00. 62.00 from the 5th to the end: 54.00. Each association discounts one of the rows.
+  test('a coupon of the subscription that is removed before the price changes and added again after it', async () => {
+    const { lineId, remove, add, reprice, preview } = await discounted(true);
+    api.clock.advance(2 * DAY);
+    await remove();
+    api.clock.advance(2 * DAY);
+    await reprice(lineId);
+    api.clock.advance(2 * DAY);
+    await add(null);
+    expect(await preview()).toEqual([2, '4']);
   });
 
   async function associationOf(line: string): Promise<string> {
