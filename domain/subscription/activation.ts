@@ -84,17 +84,35 @@ export function assertOpeningPaid(terms: CollectionTerms, status: 'active' | 'in
 
 /**
  * Subscription status after a payment or a credit note of one of its invoices (billing 10.3). An
- * incomplete subscription becomes active when its first invoice has nothing left to pay. Other statuses do
- * not change, for any invoice.
+ * incomplete subscription becomes active when its first invoice has nothing left to pay. The invoice of a change is
+ * the first one only if no opening waits among the `others` of the subscription. Other statuses do not change, for
+ * any invoice.
  */
 export function statusAfterSettlement(
   status: SubscriptionStatus,
-  invoice: { readonly billing_reason: BillingReason | null; readonly amount_remaining: Decimal },
+  invoice: OpenInvoice,
+  others: readonly OpenInvoice[],
 ): SubscriptionStatus {
   if (!activatesSubscription(invoice.billing_reason) || invoice.amount_remaining.gt(0)) {
     return status;
   }
+  if (isOfChange(invoice) && others.some(isUnpaidOpening)) return status;
   return canMove(subscriptionMachine, status, 'settle_first_invoice')
     ? moveSubscription(status, 'settle_first_invoice')
     : status;
 }
+
+/** An issued invoice of a subscription and what is left to pay of it. */
+interface OpenInvoice {
+  readonly billing_reason: BillingReason | null;
+  readonly amount_remaining: Decimal;
+}
+
+/** Whether an incomplete subscription waits for the invoice: it opens the subscription or ends its trial. */
+export const isUnpaidOpening = (invoice: OpenInvoice): boolean =>
+  activatesSubscription(invoice.billing_reason) &&
+  !isOfChange(invoice) &&
+  invoice.amount_remaining.gt(0);
+
+const isOfChange = ({ billing_reason }: OpenInvoice): boolean =>
+  billing_reason === 'SUBSCRIPTION_UPDATE';

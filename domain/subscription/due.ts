@@ -21,12 +21,13 @@ export interface ClockedSubscription {
 /**
  * Next due time of a subscription with an opened current period: the end of the period or trial, or an
  * earlier scheduled cancellation or pause (billing 3.4, 12.7, 13). For a paused one the end of the pause or of the
- * subscription, whichever is first. Null for incomplete (its cycles are caught up after activation), draft and
- * cancelled subscriptions (10.3), and for periods that the parent closes (16).
+ * subscription, whichever is first. For an incomplete one its end: its cycles are caught up after activation (10.3).
+ * Null for draft and cancelled subscriptions, and for periods that the parent closes (16).
  */
 export function dueAt(subscription: Omit<ClockedSubscription, 'due_at'>): Instant | null {
   const { subscription_status: status, cancel_at, current_period_end } = subscription;
   if (status === 'paused') return firstOf([subscription.resume_at, endOf(subscription)]);
+  if (status === 'incomplete') return endOf(subscription);
   if (status !== 'active' && status !== 'trialing') return null;
   const pause = status === 'active' ? (subscription.pause_at ?? null) : null;
   const end = pause !== null && pause < current_period_end ? pause : current_period_end;
@@ -45,8 +46,8 @@ const firstOf = (instants: readonly (Instant | null | undefined)[]): Instant | n
 
 /**
  * `open`: a future start is reached. `close`: the period ends. `end_trial`: the trial ends. `cancel`: a
- * cancellation within the period takes effect. `pause` and `resume`: a pause begins within the period, or
- * ends.
+ * cancellation within the period takes effect, or a paused or incomplete subscription ends. `pause` and `resume`: a
+ * pause begins within the period, or ends.
  */
 export type DueAction = 'open' | 'close' | 'end_trial' | 'cancel' | 'pause' | 'resume';
 
@@ -56,6 +57,7 @@ export function dueAction(subscription: ClockedSubscription, at: Instant): DueAc
   if (due_at === null || due_at > at) return null;
   if (subscription.subscription_status === 'paused')
     return due_at === endOf(subscription) ? 'cancel' : 'resume';
+  if (subscription.subscription_status === 'incomplete') return 'cancel';
   if (due_at === subscription.cancel_at && due_at < subscription.current_period_end)
     return 'cancel';
   const isPause = due_at === subscription.pause_at && subscription.subscription_status === 'active';

@@ -1,5 +1,6 @@
 import { billingWorldFrom } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
+import { completeBackfills } from '../support/usage-oracle.ts';
 import { eventsOf, invoiceDue, payOffline } from '../support/payments.ts';
 
 const world = billingWorldFrom('2026-11-01T00:00:00.000Z');
@@ -110,5 +111,145 @@ describe('an incomplete subscription (billing 10.3)', () => {
     expect((await world.api.get(`/v1/invoices/${invoice.id}`)).body.invoice_status).toBe('VOIDED');
     expect(await eventsOf(world.api, subscription.id)).toContain('subscription.cancelled');
     expect(await read(paid.subscription)).toMatchObject({ subscription_status: 'incomplete' });
+  });
+});
+
+/** It was never active, so its end bills nothing and takes back what it was asked to pay (billing 13). */
+describe('an incomplete subscription that is cancelled', () => {
+  /** 100.00 in advance, 31.00 in arrears and 50 calls at 0.02 on 11 November. */
+  async function incomplete(more: object = {}) {
+    const plan = await world.catalog.plan();
+    const meter = await world.catalog.meter();
+    await world.catalog.fixed(plan, '100');
+    await world.catalog.fixed(plan, '31', { invoice_cadence: 'ARREAR' });
+    await world.catalog.usage(plan, meter);
+    const customer = await world.catalog.customer();
+    const subscription = await world.catalog.subscribe(customer, plan, {
+      start_date: day('2026-11-01'),
+      payment_behavior: 'default_incomplete',
+      proration_behavior: 'create_prorations',
+      ...more,
+    });
+    expect(subscription.subscription_status).toBe('incomplete');
+    await world.usage.use(meter, customer, day('2026-11-11'), '50');
+    await completeBackfills(world.api.pool);
+    return { customer, subscription, opening: subscription.latest_invoice };
+  }
+  const cancel = ({ id }: { id: string }, body: object) =>
+    world.api.post(`/v1/subscriptions/${id}/cancel`, body);
+  const creditsOf = async ({ id }: { id: string }) => {
+    const { body } = await world.api.get(`/v1/customers/${id}/wallets`);
+    return body.map(({ balance }: any) => balance);
+  };
+  const VOIDED = [['SUBSCRIPTION_CREATE', 'VOIDED', '2026-11-01', '100']];
+
+  test.each(['2026-11-16', '2027-01-10'])('by hand on %s: nothing is billed', async (date) => {
+    const { customer, subscription } = await incomplete();
+    world.api.clock.set(day(date));
+    const { status, body } = await cancel(subscription, { cancellation_type: 'immediate' });
+    expect([status, body.proration_invoice, body.total_credit_amount]).toEqual([200, null, '0']);
+    expect(await invoicesOf(subscription)).toEqual(VOIDED);
+    expect(await creditsOf(customer)).toEqual([]);
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'cancelled',
+      cancelled_at: day(date),
+    });
+  });
+
+  test('by the job: nothing is billed, and what was planned does not take place', async () => {
+    const { subscription } = await incomplete();
+    await configure({ grace_period_days: 2, auto_cancellation_enabled: true });
+    await cancel(subscription, {
+      cancellation_type: 'scheduled_date',
+      cancel_at: day('2027-03-01'),
+    });
+    world.api.clock.set(day('2026-11-16'));
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 1, failed: 0 });
+    expect(await invoicesOf(subscription)).toEqual(VOIDED);
+    const { body } = await world.api.get(
+      `/v1/subscriptions/schedules?subscription_id=${subscription.id}&pending_only=false`,
+    );
+    expect(body.schedules.map(({ status }: any) => status)).toEqual(['cancelled']);
+  });
+
+  test('after a part of the first invoice was paid: that part returns to the customer', async () => {
+    const { customer, subscription, opening } = await incomplete();
+    await payOffline(world.api, opening, '40');
+    world.api.clock.set(day('2026-11-16'));
+    expect((await cancel(subscription, { cancellation_type: 'immediate' })).status).toBe(200);
+    expect(await invoicesOf(subscription)).toEqual(VOIDED);
+    expect(await creditsOf(customer)).toEqual(['40']);
+  });
+
+  test.each`
+    what                     | ends            | more                               | body
+    ${"at the period's end"} | ${'2026-12-01'} | ${{}}                              | ${{ cancellation_type: 'end_of_period' }}
+    ${'at a date'}           | ${'2026-11-16'} | ${{}}                              | ${{ cancellation_type: 'scheduled_date', cancel_at: day('2026-11-16') }}
+    ${'in a later period'}   | ${'2027-01-10'} | ${{}}                              | ${{ cancellation_type: 'scheduled_date', cancel_at: day('2027-01-10') }}
+    ${'by its own end'}      | ${'2026-11-16'} | ${{ end_date: day('2026-11-16') }} | ${null}
+  `('$what: it ends then, and nothing is billed', async ({ ends, more, body }) => {
+    const { customer, subscription } = await incomplete(more);
+    if (body !== null) expect((await cancel(subscription, body)).status).toBe(200);
+    world.api.clock.set(new Date(Date.parse(day(ends)) - 1).toISOString());
+    await world.close();
+    expect(await read(subscription)).toMatchObject({ subscription_status: 'incomplete' });
+    world.api.clock.set(day('2027-02-01'));
+    await world.close();
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'cancelled',
+      cancelled_at: day(ends),
+      end_date: day(ends),
+    });
+    expect(await invoicesOf(subscription)).toEqual([
+      [...VOIDED[0]!.slice(0, 3), expect.any(String)],
+    ]);
+    expect(await creditsOf(customer)).toEqual([]);
+    const events = await eventsOf(world.api, subscription.id);
+    expect(events.filter((event) => event === 'subscription.cancelled')).toHaveLength(1);
+  });
+
+  test('paid in time: its cancellation at the end of the period takes place as that of an active one', async () => {
+    const { subscription, opening } = await incomplete();
+    await cancel(subscription, { cancellation_type: 'end_of_period' });
+    world.api.clock.set(day('2026-11-20'));
+    await payOffline(world.api, opening, '100');
+    world.api.clock.set(day('2026-12-01'));
+    await world.close();
+    // 31.00 in arrears and 50 calls.
+    expect(await invoicesOf(subscription)).toEqual([
+      ['SUBSCRIPTION_CREATE', 'FINALIZED', '2026-11-01', '100'],
+      ['SUBSCRIPTION_CYCLE', 'DRAFT', '2026-11-01', '32'],
+    ]);
+    expect(await read(subscription)).toMatchObject({ subscription_status: 'cancelled' });
+  });
+
+  test('its changes are billed and taken back as well, and their payment does not activate it', async () => {
+    const { customer, subscription } = await incomplete();
+    const { body: addon } = await world.api.post('/v1/addons', {
+      name: 'Support',
+      lookup_key: `support-${subscription.id}`,
+      type: 'multiple_instance',
+    });
+    await world.catalog.fixed(addon, '30', { entity_type: 'ADDON' });
+    world.api.clock.set(day('2026-11-16'));
+    const attached = await world.api.post(`/v1/subscriptions/${subscription.id}/modify/execute`, {
+      type: 'addon',
+      addon_params: { action: 'add', add: { addon_id: addon.id } },
+    });
+    expect([attached.status, attached.body.message]).toEqual([200, undefined]);
+    const { latest_invoice } = await read(subscription);
+    // 15 of 30 days.
+    expect([latest_invoice.billing_reason, latest_invoice.total]).toEqual([
+      'SUBSCRIPTION_UPDATE',
+      '15',
+    ]);
+    await payOffline(world.api, latest_invoice, '15');
+    expect((await read(subscription)).subscription_status).toBe('incomplete');
+    await cancel(subscription, { cancellation_type: 'immediate' });
+    expect((await invoicesOf(subscription)).map(([, status]: string[]) => status)).toEqual([
+      'VOIDED',
+      'VOIDED',
+    ]);
+    expect(await creditsOf(customer)).toEqual(['15']);
   });
 });

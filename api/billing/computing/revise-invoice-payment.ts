@@ -12,6 +12,7 @@ import { changed, type Caller } from '../../conventions/record.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { lockStoredInvoice, updateInvoices } from '../records/invoice-repository.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
+import { lockBilledAtOnce } from '../records/subscription-invoice-repository.ts';
 import {
   changeSubscription,
   lockSubscriptionOfInvoice,
@@ -102,10 +103,9 @@ async function settleSubscription(
   subscription: SubscriptionRow,
 ): Promise<SubscriptionRow> {
   if (invoice.invoice_status !== 'FINALIZED') return subscription;
-  const status = statusAfterSettlement(subscription.subscription_status, {
-    billing_reason: invoice.billing_reason,
-    amount_remaining: decimal(invoice.amount_remaining),
-  });
+  if (subscription.subscription_status !== 'incomplete') return subscription;
+  const others = await lockBilledAtOnce(tx, caller.scope, subscription.id);
+  const status = statusAfterSettlement('incomplete', leftToPay(invoice), others.map(leftToPay));
   if (status === subscription.subscription_status) return subscription;
   return await changeSubscription(tx, caller.scope, subscription.id, {
     subscription_status: status,
@@ -114,3 +114,8 @@ async function settleSubscription(
     ...changed(deps, caller),
   });
 }
+
+const leftToPay = ({ billing_reason, amount_remaining }: InvoiceRecord) => ({
+  billing_reason,
+  amount_remaining: decimal(amount_remaining),
+});

@@ -187,8 +187,8 @@ export async function findLatestInvoice(
   return row ?? null;
 }
 
-/** Unpaid invoices on which an incomplete subscription depends, locked. */
-export async function lockUnpaidOpenings(
+/** Issued invoices of an incomplete subscription, locked, in id order: its first one, and those of its changes. */
+export async function lockBilledAtOnce(
   tx: Transaction,
   scope: Scope,
   subscriptionId: string,
@@ -198,9 +198,8 @@ export async function lockUnpaidOpenings(
       from invoices
      where ${inScope(tx, scope)}
        and subscription_id = ${subscriptionId}
-       and billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END')
+       and billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END', 'SUBSCRIPTION_UPDATE')
        and invoice_status = 'FINALIZED'
-       and amount_paid = 0 and amount_remaining > 0
      order by id for update`;
 }
 

@@ -1,21 +1,25 @@
+import { decimal } from '../../../domain/money.ts';
+import { isUnpaidOpening } from '../../../domain/subscription/activation.ts';
 import { cancelledAt } from '../../../domain/subscription/cancellation.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { voidLocked } from '../invoices/void-invoice.ts';
-import { lockUnpaidOpenings } from '../records/subscription-invoice-repository.ts';
+import { endSchedulesOf } from '../records/schedule-repository.ts';
+import { lockBilledAtOnce } from '../records/subscription-invoice-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import {
   changeSubscription,
   endLineItemsOf,
   lockSubscription,
 } from '../records/subscription-repository.ts';
+import { takeBackInvoices } from './take-back-invoices.ts';
 
 /**
- * Cancels the subscription and voids its unpaid first invoice. False if the subscription is no longer
- * incomplete, or if a payment is in progress, whose outcome decides (money 9.10).
+ * Cancels the subscription and takes its invoices back, as a cancellation by hand does (billing 13). False if the
+ * subscription is no longer incomplete, if a part of its first invoice was paid, or if a payment is in progress, whose
+ * outcome decides (money 9.10).
  */
 export async function cancelUnpaid(
   tx: Transaction,
@@ -28,9 +32,12 @@ export async function cancelUnpaid(
   const locked = await lockSubscription(tx, scope, id);
   if (locked.subscription_status !== 'incomplete') return false;
   const caller = { scope, user_id: '' };
-  const unpaid = await lockUnpaidOpenings(tx, scope, id);
+  const unpaid = (await lockBilledAtOnce(tx, scope, id)).filter(
+    ({ billing_reason, amount_remaining }) =>
+      isUnpaidOpening({ billing_reason, amount_remaining: decimal(amount_remaining) }),
+  );
   if (unpaid.length === 0 || unpaid.some(isBeingPaid)) return false;
-  for (const invoice of unpaid) await voidLocked(tx, deps, caller, invoice);
+  await takeBackInvoices(tx, deps, caller, locked);
   const { takes_effect: _, ...ended } = cancelledAt(locked, at);
   const subscription = await changeSubscription(tx, scope, id, {
     ...ended,
@@ -43,6 +50,7 @@ export async function cancelUnpaid(
     updated_by: '',
   });
   await endLineItemsOf(tx, scope, [subscription]);
+  await endSchedulesOf(tx, scope, [id], { at, user_id: '', superseded: true });
   const customer = await getCustomer(tx, scope, subscription.customer_id);
   await writeOutbox(tx, scope, 'subscription.cancelled', {
     subscription: subscriptionSnapshot(subscription, customer),
@@ -50,4 +58,5 @@ export async function cancelUnpaid(
   return true;
 }
 
-const isBeingPaid = ({ payment_status }: InvoiceRecord): boolean => payment_status === 'PROCESSING';
+const isBeingPaid = ({ payment_status, amount_paid }: InvoiceRecord): boolean =>
+  payment_status === 'PROCESSING' || decimal(amount_paid).gt(0);

@@ -223,9 +223,10 @@ const ORDINARY = { billing_reason: 'SUBSCRIPTION_CYCLE' } as const;
 
 /**
  * The subscription ends at `end`, inside its running period: usage and arrears up to `end` (billing
- * 13). A trial that is cut short is not charged. The end of a period that is reached in a pause is an end like others:
- * its invoice is the ordinary last one. If a pause began at the end of the period, or the next one has begun in this
- * instant, the period is closed already. Then only the unused rest of commitments for a term is charged (12.8).
+ * 13). A trial that is cut short is not charged, nor is an incomplete subscription, which was never active. The end of
+ * a period that is reached in a pause is an end like others: its invoice is the ordinary last one. If a pause began at
+ * the end of the period, or the next one has begun in this instant, the period is closed already. Then only the unused
+ * rest of commitments for a term is charged (12.8).
  */
 export function cancellation(
   subscription: SubscriptionRow,
@@ -237,7 +238,7 @@ export function cancellation(
   const isClosed = subscription_status === 'paused' && pause_at === current_period_end;
   const period = { start: isClosed ? current_period_end : current_period_start, end };
   const isCharged =
-    subscription_status !== 'trialing' && period.start <= end && end > subscription.start_date;
+    wasActive(subscription_status) && period.start <= end && end > subscription.start_date;
   return {
     subscription,
     target: isCharged
@@ -251,3 +252,7 @@ export function cancellation(
     after: () => ended,
   };
 }
+
+/** Whether the running period is one that is billed. */
+const wasActive = (status: SubscriptionRow['subscription_status']): boolean =>
+  status !== 'trialing' && status !== 'incomplete';

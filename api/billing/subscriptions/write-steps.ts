@@ -20,6 +20,7 @@ import {
 } from '../records/subscription-repository.ts';
 import { lockRunningDrafts, writeDrafts, type FinalDraft } from './final-draft.ts';
 import { moveGrantsAfterPauses } from '../grants/move-grants.ts';
+import { takeBackInvoices } from './take-back-invoices.ts';
 import { childrenAfter, type ParentAdvance } from './grouped-steps.ts';
 
 /** One step with its computed invoice; null if there is nothing to write. */
@@ -70,6 +71,9 @@ export async function writeSteps(
     const followed = steps.flatMap((step, index) =>
       childrenAfter(step.plan.children, moved[index]!, run),
     );
+    for (const [index, { plan }] of steps.entries())
+      if (moved[index]!.subscription_status === 'cancelled')
+        await takeBackInvoices(tx, deps, run, plan.subscription);
     const credited = await returnAdvances(tx, deps, run, steps, moved);
     await replaceSubscriptions(tx, scope, [...moved, ...followed.map(({ after }) => after)]);
     const changes = [

@@ -69,10 +69,11 @@ describe('what a settled invoice does to its subscription (billing 10.3)', () =>
   const settled = decimal('0');
   test.each(SUBSCRIPTION_STATUSES)('a %s one', (status) => {
     expect(
-      statusAfterSettlement(status, {
-        billing_reason: 'SUBSCRIPTION_CREATE',
-        amount_remaining: settled,
-      }),
+      statusAfterSettlement(
+        status,
+        { billing_reason: 'SUBSCRIPTION_CREATE', amount_remaining: settled },
+        [],
+      ),
     ).toBe(status === 'incomplete' ? 'active' : status);
   });
 
@@ -82,17 +83,31 @@ describe('what a settled invoice does to its subscription (billing 10.3)', () =>
       ['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_UPDATE', 'SUBSCRIPTION_TRIAL_END'].includes(
         billing_reason,
       );
-    expect(statusAfterSettlement('incomplete', { billing_reason, amount_remaining: settled })).toBe(
-      first ? 'active' : 'incomplete',
-    );
+    const invoice = { billing_reason, amount_remaining: settled };
+    expect(statusAfterSettlement('incomplete', invoice, [])).toBe(first ? 'active' : 'incomplete');
   });
 
   test('a part does not settle it', () => {
     expect(
-      statusAfterSettlement('incomplete', {
-        billing_reason: 'SUBSCRIPTION_CREATE',
-        amount_remaining: decimal('0.01'),
-      }),
+      statusAfterSettlement(
+        'incomplete',
+        { billing_reason: 'SUBSCRIPTION_CREATE', amount_remaining: decimal('0.01') },
+        [],
+      ),
     ).toBe('incomplete');
+  });
+
+  test.each`
+    paid                        | other                       | left   | status
+    ${'SUBSCRIPTION_UPDATE'}    | ${'SUBSCRIPTION_CREATE'}    | ${'1'} | ${'incomplete'}
+    ${'SUBSCRIPTION_UPDATE'}    | ${'SUBSCRIPTION_TRIAL_END'} | ${'1'} | ${'incomplete'}
+    ${'SUBSCRIPTION_UPDATE'}    | ${'SUBSCRIPTION_CREATE'}    | ${'0'} | ${'active'}
+    ${'SUBSCRIPTION_UPDATE'}    | ${'SUBSCRIPTION_UPDATE'}    | ${'1'} | ${'active'}
+    ${'SUBSCRIPTION_CREATE'}    | ${'SUBSCRIPTION_UPDATE'}    | ${'1'} | ${'active'}
+    ${'SUBSCRIPTION_TRIAL_END'} | ${'SUBSCRIPTION_UPDATE'}    | ${'1'} | ${'active'}
+  `('$paid with $left left of $other: $status', ({ paid, other, left, status }) => {
+    const invoice = { billing_reason: paid, amount_remaining: settled };
+    const others = [invoice, { billing_reason: other, amount_remaining: decimal(left) }];
+    expect(statusAfterSettlement('incomplete', invoice, others)).toBe(status);
   });
 });

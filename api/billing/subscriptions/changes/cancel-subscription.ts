@@ -15,10 +15,7 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { getCustomer } from '../../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { computeInvoices, onlyComputed } from '../../computing/compute-invoices.ts';
-import {
-  findInvoicesOfPeriods,
-  lockUnpaidOpenings,
-} from '../../records/subscription-invoice-repository.ts';
+import { findInvoicesOfPeriods } from '../../records/subscription-invoice-repository.ts';
 import { endSchedulesOf } from '../../records/schedule-repository.ts';
 import { endAdvances } from '../../proration/end-advances.ts';
 import { writeChange } from '../../proration/write-change.ts';
@@ -31,13 +28,13 @@ import {
 } from '../final-draft.ts';
 import { caughtUp } from './catch-up.ts';
 import { schedule } from './schedules.ts';
-import { voidLocked } from '../../invoices/void-invoice.ts';
 import { invoiceEvent } from '../../computing/write-invoices.ts';
 import { runCommand } from '../../../conventions/command.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import { endPauseOf } from '../../records/pause-repository.ts';
 import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
 import { cancellation } from '../plan-advance.ts';
+import { takeBackInvoices } from '../take-back-invoices.ts';
 import {
   changeSubscription,
   endLineItemsOf,
@@ -170,8 +167,7 @@ async function write(
   const next = { ...locked, ...fields };
   const billing_sequence =
     final === null ? null : (final.before?.billing_sequence ?? locked.last_billing_sequence + 1);
-  if (locked.subscription_status === 'incomplete' && isNow)
-    await voidUnpaidOpening(tx, deps, caller, locked);
+  if (isNow) await takeBackInvoices(tx, deps, caller, locked);
   const behavior = body.proration_behavior ?? locked.proration_behavior;
   const returning = isNow
     ? await endAdvances(deps, tx, caller, locked, decision.cancel_at, behavior, at)
@@ -241,17 +237,6 @@ const returnedAdvances = ({ changed }: SettledChange): ReturnedAdvance[] =>
     from: rated.period.start,
     to: rated.period.end,
   }));
-
-/** Voids the unpaid opening invoice of an incomplete subscription (billing 13). */
-async function voidUnpaidOpening(
-  tx: Transaction,
-  deps: BillingDeps,
-  caller: Caller,
-  { id }: SubscriptionRow,
-): Promise<void> {
-  for (const invoice of await lockUnpaidOpenings(tx, caller.scope, id))
-    await voidLocked(tx, deps, caller, invoice);
-}
 
 /** A subscription that has not begun keeps its opening, unless it is cancelled before its start. */
 function dueAfter(locked: SubscriptionRow, next: SubscriptionRow): string | null {
