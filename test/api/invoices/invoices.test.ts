@@ -175,6 +175,22 @@ describe('POST /invoices', () => {
     });
   });
 
+  test('a start bills no usage: while it cannot be read, subscriptions are created and activated', async () => {
+    oracle.outage(true);
+    try {
+      const { subscription } = await subscribed();
+      expect(rows(subscription.latest_invoice)).toEqual([
+        ['Base', '1', '120', '2026-11-01', '2026-12-01'],
+      ]);
+      const { subscription: draft } = await subscribed({ subscription_status: 'draft' });
+      const path = `/v1/subscriptions/${draft.id}/activate`;
+      const activated = await api.post(path, { start_date: START });
+      expect([activated.status, activated.body.latest_invoice?.total]).toEqual([200, '120']);
+    } finally {
+      oracle.outage(false);
+    }
+  });
+
   test('503 while usage cannot be read, or is not whole yet: no invoice', async () => {
     const { customer, subscription } = await subscribed();
     oracle.outage(true);
