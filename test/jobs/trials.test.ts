@@ -174,10 +174,11 @@ describe('usage of a trial is never charged (billing 10.4)', () => {
       subscription_id: subscription.id,
       customer_id: customer.id,
       currency: 'usd',
+      ...{ invoice_type: 'SUBSCRIPTION', amount_due: '0', subtotal: '0', total: '0' },
       period_start: day('2026-03-10'),
       period_end: day('2026-03-15'),
     });
-    expect(refused.status).toBe(400);
+    expect([refused.status, refused.body.details?.[0]?.path]).toEqual([400, 'period_start']);
   });
 
   test('a trial that is cancelled charges nothing', async () => {

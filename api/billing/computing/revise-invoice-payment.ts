@@ -12,7 +12,7 @@ import { changed, type Caller } from '../../conventions/record.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { lockStoredInvoice, updateInvoices } from '../records/invoice-repository.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
-import { lockBilledAtOnce } from '../records/subscription-invoice-repository.ts';
+import { lockLivingInvoices } from '../records/subscription-invoice-repository.ts';
 import {
   changeSubscription,
   lockSubscriptionOfInvoice,
@@ -104,7 +104,7 @@ async function settleSubscription(
 ): Promise<SubscriptionRow> {
   if (invoice.invoice_status !== 'FINALIZED') return subscription;
   if (subscription.subscription_status !== 'incomplete') return subscription;
-  const others = await lockBilledAtOnce(tx, caller.scope, subscription.id);
+  const others = await lockLivingInvoices(tx, caller.scope, subscription.id);
   const status = statusAfterSettlement('incomplete', leftToPay(invoice), others.map(leftToPay));
   if (status === subscription.subscription_status) return subscription;
   return await changeSubscription(tx, caller.scope, subscription.id, {

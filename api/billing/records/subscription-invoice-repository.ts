@@ -1,3 +1,4 @@
+import { CHECKOUT_SOURCE } from '../../../domain/invoicing/gated-invoice.ts';
 import type { EarlierApplication } from '../../../domain/invoicing/coupon-association.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { columnList } from '../../../postgres/parameters.ts';
@@ -187,8 +188,11 @@ export async function findLatestInvoice(
   return row ?? null;
 }
 
-/** Issued invoices of an incomplete subscription, locked, in id order: its first one, and those of its changes. */
-export async function lockBilledAtOnce(
+/**
+ * Living invoices of an incomplete subscription, locked, in id order: its first one, those of its changes, and drafts
+ * that were asked for. Without the draft of a change that a checkout session decides.
+ */
+export async function lockLivingInvoices(
   tx: Transaction,
   scope: Scope,
   subscriptionId: string,
@@ -198,8 +202,10 @@ export async function lockBilledAtOnce(
       from invoices
      where ${inScope(tx, scope)}
        and subscription_id = ${subscriptionId}
-       and billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END', 'SUBSCRIPTION_UPDATE')
-       and invoice_status = 'FINALIZED'
+       and billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END', 'SUBSCRIPTION_UPDATE', 'SUBSCRIPTION_CYCLE')
+       and status = 'published'
+       and (invoice_status = 'FINALIZED'
+            or (invoice_status = 'DRAFT' and source_type is distinct from ${CHECKOUT_SOURCE}))
      order by id for update`;
 }
 

@@ -7,7 +7,7 @@ import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { endSchedulesOf } from '../records/schedule-repository.ts';
-import { lockBilledAtOnce } from '../records/subscription-invoice-repository.ts';
+import { lockLivingInvoices } from '../records/subscription-invoice-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import {
   changeSubscription,
@@ -32,7 +32,7 @@ export async function cancelUnpaid(
   const locked = await lockSubscription(tx, scope, id);
   if (locked.subscription_status !== 'incomplete') return false;
   const caller = { scope, user_id: '' };
-  const unpaid = (await lockBilledAtOnce(tx, scope, id)).filter(
+  const unpaid = (await lockLivingInvoices(tx, scope, id)).filter(
     ({ billing_reason, amount_remaining }) =>
       isUnpaidOpening({ billing_reason, amount_remaining: decimal(amount_remaining) }),
   );

@@ -3,7 +3,7 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { voidLocked } from '../invoices/void-invoice.ts';
-import { lockBilledAtOnce } from '../records/subscription-invoice-repository.ts';
+import { lockLivingInvoices } from '../records/subscription-invoice-repository.ts';
 
 /**
  * Voids the invoices of an incomplete subscription that ends: it was never active, so nothing stays billed (billing
@@ -17,6 +17,6 @@ export async function takeBackInvoices(
   { id, subscription_status }: SubscriptionRow,
 ): Promise<void> {
   if (subscription_status !== 'incomplete') return;
-  for (const invoice of await lockBilledAtOnce(tx, caller.scope, id))
+  for (const invoice of await lockLivingInvoices(tx, caller.scope, id))
     await voidLocked(tx, deps, caller, invoice);
 }
