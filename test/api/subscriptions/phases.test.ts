@@ -188,6 +188,24 @@ describe('phases at creation (billing 11)', () => {
     expect([status, body.details[0].path]).toEqual([400, path]);
   });
 
+  test('a coupon of two phases in one period discounts the invoice once (billing 7.3)', async () => {
+    const { body: four } = await world.api.post('/v1/coupons', {
+      name: 'Four', type: 'fixed', amount_off: '4', currency: 'usd', cadence: 'forever',
+    }); // prettier-ignore
+    const { customer, starter, base } = await plan();
+    const override_line_items = [{ price_id: base.id, amount: '60' }];
+    const { latest_invoice } = await world.catalog.subscribe(customer, starter, {
+      start_date: day('2026-04-01'),
+      include_price_ids: [base.id],
+      phases: [
+        { start_date: day('2026-04-01'), end_date: day('2026-04-11'), coupons: [four.id] },
+        { start_date: day('2026-04-11'), coupons: [four.id], override_line_items },
+      ],
+    });
+    // 10.00 and 40.00: both phases have a row.
+    expect([latest_invoice.subtotal, latest_invoice.total_discount]).toEqual(['50', '4']);
+  });
+
   test('400: a draft with phases', async () => {
     const { customer, starter } = await plan();
     const refused = await world.api.post('/v1/subscriptions', {
