@@ -21,7 +21,7 @@ export const hasTextAfterBody = (request: FastifyRequest): boolean => followedBy
  * values are refused before they are parsed.
  */
 export function readJsonBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
+  const parse = app.getDefaultJsonParser('ignore', 'ignore');
   app.removeContentTypeParser(['application/json', 'text/plain']);
   const take = (request: FastifyRequest, bytes: Buffer, done: ContentTypeParserDoneFunction) => {
     if (!isUtf8(bytes)) return done(badJson('it is not UTF-8'));
@@ -75,6 +75,14 @@ const badJson = (message: string): BillingError =>
 const UNSTORABLE = /[\u0000\p{Surrogate}]/u;
 const UNSTORABLE_TEXT = 'has text that cannot be stored: NUL, or half of a surrogate pair';
 
+/** Keys by which copied values could change what every object inherits. */
+const changesPrototype = (key: string, value: unknown): boolean =>
+  key === '__proto__' ||
+  (key === 'constructor' &&
+    typeof value === 'object' &&
+    value !== null &&
+    Object.hasOwn(value, 'prototype'));
+
 interface Place {
   readonly value: unknown;
   readonly depth: number;
@@ -83,8 +91,9 @@ interface Place {
 }
 
 /**
- * Throws 400 for values that Postgres would refuse, with the field. A key that cannot be stored is named by the
- * object that has it. Iterative, because it guards against depth. `where` names the whole value.
+ * Throws 400 for values that Postgres would refuse and for keys that could change prototypes, with the field. A
+ * key that cannot be stored is named by the object that has it. Iterative, because it guards against depth.
+ * `where` names the whole value.
  */
 export function assertStorable(root: unknown, where: string): void {
   const pending: Place[] = [{ value: root, depth: 0, key: null, parent: null }];
@@ -99,7 +108,10 @@ export function assertStorable(root: unknown, where: string): void {
       for (const [key, inner] of Object.entries(value)) {
         if (UNSTORABLE.test(key)) throw invalidField(pathOf(place, where), UNSTORABLE_TEXT);
         const step = isList ? Number(key) : key;
-        pending.push({ value: inner, depth: depth + 1, key: step, parent: place });
+        const child: Place = { value: inner, depth: depth + 1, key: step, parent: place };
+        if (changesPrototype(key, inner))
+          throw invalidField(pathOf(child, where), 'is not allowed as a name');
+        pending.push(child);
       }
     }
   }

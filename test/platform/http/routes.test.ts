@@ -241,6 +241,17 @@ describe('declared routes', () => {
       expect(answer.json().message.startsWith(`${path}: `)).toBe(true);
     });
 
+    test.each([
+      ['{"name": "x", "__proto__": {"a": 1}}', '__proto__'],
+      ['{"name": "x", "a": [{"\\u005f_proto__": 1}]}', 'a[0].__proto__'],
+      ['{"name": "x", "a": {"constructor": {"prototype": {}}}}', 'a.constructor'],
+      ['{"name": "x", "__proto__": 1} and text', '__proto__'],
+    ])('%s: a key that could change prototypes is named', async (body, path) => {
+      const answer = await send('POST', '/v1/things', body);
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json().details).toMatchObject([{ path, code: 'invalid_value' }]);
+    });
+
     test('numbers that come to more than the database keeps', async () => {
       const answer = await send('POST', '/v1/things', { name: 'overflow' });
       expect([answer.statusCode, answer.json().code]).toEqual([400, 'validation_error']);
