@@ -7,7 +7,8 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { discardGate } from './discard-gate.ts';
 import { cancelAtGateway } from '../payments/close-payment.ts';
-import { lockPaymentWithInvoice, movePaymentTo } from '../payments/settle-payment.ts';
+import { lockPaymentWithInvoice } from '../computing/lock-payment.ts';
+import { movePaymentTo } from '../payments/settle-payment.ts';
 import {
   checkoutEvent,
   getCheckout,

@@ -9,20 +9,15 @@ import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { hasFailedPurchase } from '../computing/complete-purchase.ts';
-import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
+import { lockStoredPaymentWithInvoice, type LockedPayment } from '../computing/lock-payment.ts';
+import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import type { OpenGateway } from '../gateways/open-gateway.ts';
 import { noteLateMoney } from '../records/checkout-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
-import {
-  getPayment,
-  insertAttempt,
-  insertPayment,
-  lockStoredPayment,
-  updatePayment,
-} from '../records/payment-repository.ts';
+import { insertAttempt, insertPayment, updatePayment } from '../records/payment-repository.ts';
 import { savePaymentMethod } from '../payment-methods/save-payment-method.ts';
 import { creditForPayment, returnMoney } from '../refunds/return-money.ts';
-import { movePaymentTo, type LockedPayment } from './settle-payment.ts';
+import { movePaymentTo } from './settle-payment.ts';
 
 /**
  * The payment after the report, the refunds that it caused, and why the report was set aside; null if it was
@@ -49,7 +44,7 @@ export async function applyGatewayPayment(
   paymentId: string,
   state: GatewayPayment,
 ): Promise<Applied> {
-  const found = await lockWhole(tx, caller, paymentId);
+  const found = await lockStoredPaymentWithInvoice(tx, caller, paymentId);
   const { payment } = found;
   const mismatch = mismatchOf(open, payment, state);
   const at = changed(deps, caller);
@@ -118,18 +113,6 @@ async function keepMethod(
     method,
   };
   await savePaymentMethod(tx, deps, caller, payment.customer_id, described, { is_default: true });
-}
-
-/** Locks the payment and its invoice. Deleted payments are included, because money may arrive for them. */
-async function lockWhole(
-  tx: Transaction,
-  caller: Caller,
-  paymentId: string,
-): Promise<LockedPayment> {
-  const { destination_type, destination_id } = await getPayment(tx, caller.scope, paymentId);
-  const locked =
-    destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
-  return { payment: await lockStoredPayment(tx, caller.scope, paymentId), locked };
 }
 
 /** How the gateway's payment differs from ours; null if it is ours. */

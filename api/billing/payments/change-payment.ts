@@ -11,6 +11,7 @@ import type { PaymentRecord, UpdatePaymentBody } from '../../../schemas/payment.
 import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { assertPurchaseOpen } from '../computing/complete-purchase.ts';
+import { lockPaymentWithInvoice, type LockedPayment } from '../computing/lock-payment.ts';
 import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import { findSealedConnection, holdConnection } from '../gateways/connection-repository.ts';
 import { paymentInProgress } from './close-payment.ts';
@@ -21,7 +22,7 @@ import { paymentEvent } from '../records/payment-notification.ts';
 import { endCheckout } from './end-checkout.ts';
 import { followCollection } from './follow-collection.ts';
 import { payWithCredits } from './pay-with-credits.ts';
-import { lockPaymentWithInvoice, movePaymentTo, type LockedPayment } from './settle-payment.ts';
+import { movePaymentTo } from './settle-payment.ts';
 
 /**
  * Changes a payment, never its amount. The status follows the table of money 21. Only the gateway changes the

@@ -13,6 +13,7 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { groupBy } from '../../../domain/group-by.ts';
+import type { LockedPayment } from '../computing/lock-payment.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { openLedger, writeDecision } from '../credits/ledger.ts';
 import {
@@ -21,7 +22,7 @@ import {
   type WalletRow,
 } from '../credits/wallet-repository.ts';
 import { findBlocks } from '../credits/wallet-transaction-repository.ts';
-import { movePaymentTo, type LockedPayment } from './settle-payment.ts';
+import { movePaymentTo } from './settle-payment.ts';
 
 /** POST_PAID wallets of the customer that may be debited, in the invoice's currency. */
 export async function payingWallets(

@@ -5,35 +5,12 @@ import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
-import {
-  lockInvoiceToPay,
-  reviseInvoicePayment,
-  type LockedInvoice,
-} from '../computing/revise-invoice-payment.ts';
-import { getPayment, lockPayment, updatePayment } from '../records/payment-repository.ts';
+import type { LockedPayment } from '../computing/lock-payment.ts';
+import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
+import { updatePayment } from '../records/payment-repository.ts';
 import { eventOfStatus, paymentEvent } from '../records/payment-notification.ts';
 import { endCheckout } from './end-checkout.ts';
 import { followCollection } from './follow-collection.ts';
-
-/** A payment with the invoice that it pays, both locked; null for a payment to a customer. */
-export interface LockedPayment {
-  readonly payment: PaymentRecord;
-  readonly locked: LockedInvoice | null;
-}
-
-/**
- * Locks the invoice first, then its payment: the order of all commands that change both. 404 if not found.
- */
-export async function lockPaymentWithInvoice(
-  tx: Transaction,
-  caller: Pick<Caller, 'scope'>,
-  paymentId: string,
-): Promise<LockedPayment> {
-  const { destination_type, destination_id } = await getPayment(tx, caller.scope, paymentId);
-  const locked =
-    destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
-  return { payment: await lockPayment(tx, caller.scope, paymentId), locked };
-}
 
 /**
  * Changes the status of the locked payment, derives its invoice again and writes the notifications, in one

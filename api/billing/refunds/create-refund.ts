@@ -7,12 +7,8 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { CreateRefundBody, RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import {
-  lockInvoiceToPay,
-  reviseInvoicePayment,
-  type LockedInvoice,
-} from '../computing/revise-invoice-payment.ts';
-import { getPayment, lockPayment } from '../records/payment-repository.ts';
+import { lockPaymentWithInvoice } from '../computing/lock-payment.ts';
+import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import {
   findRefundByKey,
   findRetryOf,
@@ -39,7 +35,7 @@ export async function createRefund(
   caller: Caller,
   body: CreateRefundBody,
 ): Promise<CreatedRefund> {
-  const { payment, locked } = await lockPaid(tx, caller, body.payment_id);
+  const { payment, locked } = await lockPaymentWithInvoice(tx, caller, body.payment_id);
   const key = body.idempotency_key ?? `refund-${deps.ids.next('refund')}`;
   const known = await findRefundByKey(tx, caller.scope, key);
   if (known !== null) {
@@ -79,7 +75,7 @@ export async function retryRefund(
   id: string,
 ): Promise<RefundRecord> {
   const { payment_id } = await getRefund(tx, caller.scope, id);
-  const { payment, locked } = await lockPaid(tx, caller, payment_id);
+  const { payment, locked } = await lockPaymentWithInvoice(tx, caller, payment_id);
   const failed = await getRefund(tx, caller.scope, id);
   const retry = await findRetryOf(tx, caller.scope, id);
   assertRetryable({ ...failed, was_retried: retry !== null });
@@ -94,17 +90,6 @@ export async function retryRefund(
   });
   if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
   return refund!;
-}
-
-async function lockPaid(
-  tx: Transaction,
-  caller: Caller,
-  paymentId: string,
-): Promise<{ readonly payment: PaymentRecord; readonly locked: LockedInvoice | null }> {
-  const { destination_type, destination_id } = await getPayment(tx, caller.scope, paymentId);
-  const locked =
-    destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
-  return { payment: await lockPayment(tx, caller.scope, paymentId), locked };
 }
 
 function moneyBack(

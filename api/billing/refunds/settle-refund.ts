@@ -12,10 +12,11 @@ import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
+import { lockPaymentWithInvoice } from '../computing/lock-payment.ts';
+import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import { isConnectionDeleted } from '../gateways/connection-repository.ts';
 import { findGateway } from '../gateways/open-gateway.ts';
-import { getPayment, lockPayment } from '../records/payment-repository.ts';
+import { getPayment } from '../records/payment-repository.ts';
 import {
   getRefund,
   lockRefund,
@@ -146,10 +147,7 @@ export async function applyGatewayRefund(
   state: GatewayRefund,
   isWanted: (refund: RefundRecord) => boolean = () => true,
 ): Promise<RefundRecord> {
-  const { destination_type, destination_id } = await getPayment(tx, caller.scope, payment_id);
-  const locked =
-    destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
-  const payment = await lockPayment(tx, caller.scope, payment_id);
+  const { payment, locked } = await lockPaymentWithInvoice(tx, caller, payment_id);
   const refund = await lockRefund(tx, caller.scope, id);
   if (!isWanted(refund)) return refund;
   const to = moveRefund(refund.refund_status, TRIGGER_OF[state.state]);
@@ -189,10 +187,7 @@ export async function recordOutsideRefund(
     readonly metadata: Readonly<Record<string, string>>;
   },
 ): Promise<RefundRecord | null> {
-  const { destination_type, destination_id } = await getPayment(tx, caller.scope, paymentId);
-  const locked =
-    destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
-  const payment = await lockPayment(tx, caller.scope, paymentId);
+  const { payment, locked } = await lockPaymentWithInvoice(tx, caller, paymentId);
   const earlier = await refundsOfPayments(tx, caller.scope, [paymentId]);
   const isKnown = earlier.some(
     ({ gateway_refund_id }) => gateway_refund_id === outside.gateway_refund_id,
