@@ -57,3 +57,26 @@ const dayFormat = keptFormats(
 /** A day of a zone: `21 Nov 2026`. */
 export const dayForReaders = (at: string, zone: string): string =>
   dayFormat(zone).format(Date.parse(at));
+
+const timeFormat = keptFormats(
+  (zone: string, hasSeconds: boolean, hasMilliseconds: boolean) =>
+    new Intl.DateTimeFormat('en-GB', {
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      ...(hasSeconds || hasMilliseconds ? { second: '2-digit' as const } : {}),
+      ...(hasMilliseconds ? { fractionalSecondDigits: 3 as const } : {}),
+      hourCycle: 'h23',
+      timeZone: zone,
+      timeZoneName: 'short',
+    }),
+);
+
+/** A point in time with the name of its zone: `21 Nov 2026, 12:00 UTC`. */
+export const timeForReaders = (
+  at: string,
+  zone: string,
+  { seconds = false, milliseconds = false }: { seconds?: boolean; milliseconds?: boolean } = {},
+): string => timeFormat(zone, seconds, milliseconds).format(Date.parse(at));

@@ -2,7 +2,7 @@ import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { decimal, Decimal, decimalText } from '../money.ts';
 import { figuresOf, type Figures } from './figures.ts';
 import { shareText } from './span-text.ts';
-import { textTable, type StepText } from './text-table.ts';
+import type { StepText } from './text-table.ts';
 
 export function poolText(
   { amounts, index, amount }: ExplanationStepOf<'pool'>,
@@ -14,7 +14,7 @@ export function poolText(
   ]);
   return {
     title: 'Usage of all rows together',
-    lines: textTable([['', 'charge'], ...rows, ['total', money(amount)]]),
+    body: [{ rows: [['', 'charge'], ...rows, ['total', money(amount)]] }],
   };
 }
 
@@ -47,10 +47,10 @@ export function commitmentText(step: ExplanationStepOf<'commitment'>, figures: F
         );
   return {
     title: `Commitment of ${promised}, ${termsText(step, figures)}`,
-    lines: [
+    body: [
       ...quantity,
       ...share,
-      ...textTable([heading, ...windows, ...omitted, ['total', ...cells(step)]]),
+      { rows: [heading, ...windows, ...omitted, ['total', ...cells(step)]] },
       ...formulas,
     ],
   };
@@ -124,8 +124,8 @@ export function termText(step: ExplanationStepOf<'term_commitment'>, figures: Fi
   ];
   return {
     title: `Commitment of ${money(step.commitment)} for ${span(step.term)}, ${termsText(step, figures)}${last}`,
-    lines: [
-      ...textTable([heading, [money(step.prior_usage), ...outcomeCells(step, figures)]]),
+    body: [
+      { rows: [heading, [money(step.prior_usage), ...outcomeCells(step, figures)]] },
       ...formulasOf(step, step.overage_factor, '', figures),
     ],
   };
@@ -136,7 +136,7 @@ export function allocationText(step: ExplanationStepOf<'share'>, { money }: Figu
   const place = `row ${step.index + 1} of ${step.weights.length}`;
   return {
     title: 'Share',
-    lines: [
+    body: [
       `${money(step.of)} over ${step.weights.map(money).join(' : ')}; ${place}, ${money(own)} = ${money(step.amount)}`,
     ],
   };
@@ -151,15 +151,17 @@ export function roundingText(step: ExplanationStepOf<'rounding'>, figures: Figur
     decimal(amount).equals(decimal(step.unrounded))
       ? `${unrounded} = ${money(amount)}`
       : `${unrounded}, to ${decimals} decimals = ${money(amount)}`;
-  if (parts === null) return { title, lines: [rounded(step.amount)] };
+  if (parts === null) return { title, body: [rounded(step.amount)] };
   return {
     title,
-    lines: [
+    body: [
       rounded(parts.charge),
-      ...textTable([
-        ['utilized', '+ overage', '+ true-up', '= charge'],
-        [parts.utilized, parts.overage, parts.true_up, parts.charge].map(money),
-      ]),
+      {
+        rows: [
+          ['utilized', '+ overage', '+ true-up', '= charge'],
+          [parts.utilized, parts.overage, parts.true_up, parts.charge].map(money),
+        ],
+      },
       ...(bills === 'charge'
         ? []
         : [`this row bills ${bills.replace('_', '-')}: ${money(step.amount)}`]),

@@ -16,7 +16,7 @@ import { digitsOfSteps, figuresOf, inWords, type Figures, type Reader } from './
 import { allowanceText, quantityText, quotaText, rateText, usageText } from './rating-text.ts';
 import { settlementTable } from './settlement-text.ts';
 import { shareText } from './span-text.ts';
-import { textTable, type StepText } from './text-table.ts';
+import { indented, stepLines, textLines, type StepText } from './text-table.ts';
 
 /**
  * An explanation as readable text: a heading, then the steps in the order of the computation, each with its
@@ -32,8 +32,8 @@ export function explainText(explanation: Explanation, reader: Reader = {}): stri
   const settlement = onTheInvoice(explanation, reader);
   const lines = [
     `${inWords(kind)}: ${currency.toUpperCase()} ${money(amount)} for ${number(quantity)} ${quantity === '1' ? 'unit' : 'units'}, ${span(period)}${zone}`,
-    ...steps.flatMap((step, index) => ['', ...stepText(step, `${index + 1}.`)]),
-    ...settlement.flatMap(({ title, lines: table }) => ['', title, ...table.map(indented)]),
+    ...steps.flatMap((step, index) => ['', ...stepLines({ ...step, number: `${index + 1}.` })]),
+    ...settlement.flatMap(({ title, body }) => ['', title, ...textLines(body).map(indented)]),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -51,7 +51,10 @@ export const explainedSteps = (explanation: Explanation, reader: Reader = {}): E
   ...onTheInvoice(explanation, reader),
 ];
 
-function describeAll({ steps, currency }: Explanation, reader: Reader): ExplainedStep[] {
+function describeAll(
+  { steps, currency }: Explanation,
+  reader: Reader,
+): (ExplainedStep & { readonly rule: string })[] {
   const digits = digitsOfSteps(steps as readonly LineStep[], currency);
   const converted = steps.findLastIndex(({ step }) => step === 'conversion');
   const conversion = steps[converted];
@@ -73,13 +76,8 @@ function onTheInvoice(explanation: Explanation, reader: Reader): ExplainedStep[]
   const { settlement = [], currency } = explanation;
   if (settlement.length === 0) return [];
   const table = settlementTable(explanation.amount, settlement, currency, reader);
-  return [{ title: 'On the invoice', ...table, rule: null, currency }];
+  return [{ title: 'On the invoice', body: [table], rule: null, currency }];
 }
-
-const stepText = (
-  { title, lines, rule }: Omit<ExplainedStep, 'currency'>,
-  number: string,
-): string[] => [`${number} ${title} (${rule})`, ...lines.map(indented)];
 
 function describe(
   step: ExplanationStep,
@@ -112,7 +110,7 @@ function describe(
     case 'net':
       return {
         title: 'Less discounts',
-        lines: [
+        body: [
           `${money(step.of)} × ${money(step.billed)} / ${money(step.gross)} = ${money(step.amount)}`,
         ],
       };
@@ -123,7 +121,7 @@ function describe(
     case 'rounding':
       return roundingText(step, figures);
     case 'trial':
-      return { title: `Trial ${span(step.trial)}`, lines: [`free = ${money(step.amount)}`] };
+      return { title: `Trial ${span(step.trial)}`, body: [`free = ${money(step.amount)}`] };
     case 'sum':
       return sumText(step, figures, currency, reader);
     default:
@@ -134,9 +132,13 @@ function describe(
 function prorationText(step: ExplanationStepOf<'proration'>, { money, span }: Figures): StepText {
   return {
     title: 'Proration',
-    lines: [
-      `charged  ${span(step.slice)}`,
-      `of       ${span(step.reference)}`,
+    body: [
+      {
+        facts: [
+          ['charged', span(step.slice)],
+          ['of', span(step.reference)],
+        ],
+      },
       `${money(step.of)} × ${shareText(step.slice_ms, step.reference_ms)} = ${money(step.amount)}`,
     ],
   };
@@ -145,11 +147,13 @@ function prorationText(step: ExplanationStepOf<'proration'>, { money, span }: Fi
 function creditText(step: ExplanationStepOf<'credit'>, { money }: Figures): StepText {
   return {
     title: 'Credit',
-    lines: [
-      ...textTable([
-        ['wanted', 'billed', 'credited before', '= amount'],
-        [step.potential, step.billed, step.credited_before, step.amount].map(money),
-      ]),
+    body: [
+      {
+        rows: [
+          ['wanted', 'billed', 'credited before', '= amount'],
+          [step.potential, step.billed, step.credited_before, step.amount].map(money),
+        ],
+      },
       `the lesser of ${money(step.potential)} and ${money(step.billed)} − ${money(step.credited_before)}`,
     ],
   };
@@ -164,7 +168,7 @@ function conversionText(
   const to = figuresOf(decimals, reader);
   return {
     title: 'Conversion',
-    lines: [
+    body: [
       `${money(step.from_amount)} ${from_currency.toUpperCase()} × ${number(step.factor)} = ${to.money(step.unrounded)}, to ${decimals} decimals = ${to.money(step.amount)} ${to_currency.toUpperCase()}`,
     ],
   };
@@ -182,27 +186,20 @@ function sumText(
     number(part.quantity),
     money(part.amount),
   ]);
-  const parts = step.parts.flatMap((part, index) => {
+  const parts = step.parts.map((part, index) => {
     const digits = digitsOfSteps(part.steps, currency);
-    return [
-      '',
-      `${index + 1}: ${span(part.period)}`,
-      ...part.steps.flatMap((inner, place) =>
-        stepText(
-          {
-            ...describe(inner, figuresOf(digits[place]!, reader), currency, reader),
-            rule: inner.rule,
-          },
-          `${index + 1}.${place + 1}`,
-        ).map(indented),
-      ),
-    ];
+    return {
+      heading: `${index + 1}: ${span(part.period)}`,
+      steps: part.steps.map((inner, place) => ({
+        ...describe(inner, figuresOf(digits[place]!, reader), currency, reader),
+        number: `${index + 1}.${place + 1}`,
+        rule: inner.rule,
+      })),
+    };
   });
   const total = ['total', number(step.quantity), money(step.amount)];
   return {
     title: 'Sum of the charge periods',
-    lines: [...textTable([heading, ...rows, total]), ...parts],
+    body: [{ rows: [heading, ...rows, total] }, ...parts],
   };
 }
-
-const indented = (line: string): string => (line === '' ? '' : `   ${line}`);

@@ -4,16 +4,16 @@ import type {
   ExplanationStepOf,
 } from '../../schemas/explanation.ts';
 import { inWords, type Figures } from './figures.ts';
-import { textTable, type StepText } from './text-table.ts';
+import type { StepText } from './text-table.ts';
 
 export function usageText(step: ExplanationStepOf<'usage'>, figures: Figures): StepText {
   const { aggregation, event_count, windows } = step;
   const quantity = figures.number(step.quantity);
   const events = `${inWords(aggregation)} of ${counted(figures.number(String(event_count)), 'event')}`;
-  if (windows === null) return { title: 'Usage', lines: [`${events} = ${quantity}`] };
+  if (windows === null) return { title: 'Usage', body: [`${events} = ${quantity}`] };
   const { with_usage, bucket_size, timezone } = windows;
   const where = `${counted(figures.number(String(with_usage)), 'window')} of one ${inWords(bucket_size)} (${timezone})`;
-  return { title: 'Usage', lines: [`${events} in ${where}, added up = ${quantity}`] };
+  return { title: 'Usage', body: [`${events} in ${where}, added up = ${quantity}`] };
 }
 
 export function quantityText(
@@ -21,7 +21,7 @@ export function quantityText(
   { number }: Figures,
 ): StepText {
   const minimum = min_quantity === null ? '' : ` (minimum ${number(min_quantity)})`;
-  return { title: 'Quantity', lines: [`${number(quantity)}${minimum}`] };
+  return { title: 'Quantity', body: [`${number(quantity)}${minimum}`] };
 }
 
 export function allowanceText(
@@ -58,7 +58,7 @@ export function allowanceText(
   const total = ['total', '', '', '', '', number(step.free), number(step.billable)];
   return {
     title: `Allowance, resets ${inWords(step.usage_reset_period)}`,
-    lines: textTable([heading, ...rows, ...omitted, total]),
+    body: [{ rows: [heading, ...rows, ...omitted, total] }],
   };
 }
 
@@ -80,15 +80,15 @@ export function quotaText(
   const outside = step.outside === '0' ? '' : `, of it ${number(step.outside)} in no window`;
   return {
     title: 'Quotas',
-    lines: [
-      ...textTable([heading, ...rows, ...rest]),
+    body: [
+      { rows: [heading, ...rows, ...rest] },
       `included ${number(step.free)}, billable ${number(step.billable)}${outside}`,
     ],
   };
 }
 
 export function rateText(step: ExplanationStepOf<'rate'>, figures: Figures): StepText {
-  return { title: modelTitle(step.model, figures), lines: textTable(rateRows(step, figures)) };
+  return { title: modelTitle(step.model, figures), body: [{ rows: rateRows(step, figures) }] };
 }
 
 function modelTitle(model: ExplainedModel, { price, number }: Figures): string {
@@ -145,7 +145,7 @@ function rateRows(step: ExplanationStepOf<'rate'>, figures: Figures): string[][]
 }
 
 const ratingLabel = ({ window_start, group }: ExplainedRating, { instant }: Figures): string =>
-  [window_start === null ? '' : instant(window_start), ...group].join(' ').trim();
+  [...(window_start === null ? [] : [instant(window_start)]), ...group].join(' · ');
 
 function tierRows(
   { tiers, quantity, amount }: ExplainedRating,

@@ -2,47 +2,36 @@ import type { SettlementStep } from '../../schemas/explanation.ts';
 import { minorDigits } from '../currency.ts';
 import { decimal, type Decimal } from '../money.ts';
 import { figuresOf, shown, type Reader } from './figures.ts';
-import { textTable, type NamedPlace } from './text-table.ts';
+import type { Cell, NamedCell, StepPart } from './text-table.ts';
 
 type Tax = Extract<SettlementStep, { step: 'tax' }>;
 
 /**
  * What the invoice deducts from the row (before, deduction, after), the row's part of each tax, and what is
  * left to pay for the row. A tax is rounded once for all rows together, so the row's part of it is a share by
- * amount, and marked if it is not a whole number of minor units. `named` says where the lines name coupons,
- * taxes and wallets.
+ * amount, and marked if it is not a whole number of minor units.
  */
 export function settlementTable(
   amount: string,
   steps: readonly SettlementStep[],
   currency: string,
   reader: Reader,
-): { readonly lines: string[]; readonly named: NamedPlace[] } {
+): StepPart {
   const digits = minorDigits(currency);
   const { money, number, name } = figuresOf(digits, reader);
   const cents = (value: Decimal) => shown(value, digits, digits, reader.mark);
-  const named: NamedPlace[] = [];
-  // The first column is text, so a name stands at the same place in its line as in its cell.
-  const nameAfter = (
-    before: string,
-    kind: NamedPlace['kind'],
-    id: string,
-    line: number,
-  ): string => {
-    const text = name(id);
-    const start = before.length;
-    named.push({ kind, id, line, start, end: start + text.length });
-    return before + text;
-  };
+  const named = (kind: NamedCell['kind'], id: string, before: string, after = ''): NamedCell => ({
+    ...{ kind, id, before, after },
+    name: name(id),
+  });
   let left = decimal(amount);
-  const rows = steps.map((step, index) => {
-    const line = index + 1;
+  const rows = steps.map((step): Cell[] => {
     switch (step.step) {
       case 'discount': {
         left = decimal(step.after);
         const off = step.percentage_off === null ? '' : `, ${number(step.percentage_off)}% off`;
         return [
-          nameAfter('coupon ', 'coupon', step.coupon_id, line) + off,
+          named('coupon', step.coupon_id, 'coupon ', off),
           money(step.before),
           money(step.amount),
           money(step.after),
@@ -52,7 +41,7 @@ export function settlementTable(
       case 'prepaid_credit':
         left = decimal(step.after);
         return [
-          nameAfter('wallet ', 'wallet', step.wallet_id, line),
+          named('wallet', step.wallet_id, 'wallet '),
           money(step.before),
           money(step.amount),
           money(step.after),
@@ -63,7 +52,7 @@ export function settlementTable(
         if (step.tax_behavior === 'exclusive') left = left.plus(share);
         const rate = `${number(step.percentage_value)}% ${step.tax_behavior} tax `;
         return [
-          `${nameAfter(rate, 'tax_rate', step.tax_rate_id, line)}, ${money(step.tax_amount)} on all rows`,
+          named('tax_rate', step.tax_rate_id, rate, `, ${money(step.tax_amount)} on all rows`),
           money(step.line_base),
           cents(share),
           step.tax_behavior === 'exclusive' ? cents(left) : 'included',
@@ -75,8 +64,7 @@ export function settlementTable(
     }
   });
   const heading = ['', 'of', 'amount', 'leaves', 'rule'];
-  const lines = textTable([heading, ...rows, ['net payable', '', '', cents(left), '']]);
-  return { lines, named };
+  return { rows: [heading, ...rows, ['net payable', '', '', cents(left), '']] };
 }
 
 function shareOfTax({ tax_amount, line_base, invoice_base }: Tax): Decimal {

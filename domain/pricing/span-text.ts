@@ -1,11 +1,12 @@
-import { dayForReaders } from '../reader-text.ts';
+import { dayForReaders, timeForReaders } from '../reader-text.ts';
 import { epochMs, isoText } from '../time/instant.ts';
 import { zoneOf } from '../time/zone.ts';
 import { withThousands } from './thousands.ts';
 
 /**
  * A half-open period. Whole days print as people read them, from the first day to the last that belongs to it:
- * `1 Jan 2026 – 31 Jan 2026`. Other periods print their instants.
+ * `1 Jan 2026 – 31 Jan 2026`. Other periods print their instants, and what both have in common once:
+ * `5 Jan 2026, 09:20 – 14:20 UTC`.
  */
 export function spanText(
   { start, end }: { readonly start: string; readonly end: string },
@@ -13,10 +14,22 @@ export function spanText(
 ): string {
   if (start === end) return shortInstant(start, timezone);
   if (!isMidnight(start, timezone) || !isMidnight(end, timezone))
-    return `${shortInstant(start, timezone)} to ${shortInstant(end, timezone)}`;
+    return instantsText(wholeInstant(start, timezone), wholeInstant(end, timezone));
   const [first, last] = [start, isoText(epochMs(end) - 1)].map((at) => dayForReaders(at, timezone));
   return first === last ? first! : `${first} – ${last}`;
 }
+
+/** Both are `5 Jan 2026, 09:20 UTC`. */
+function instantsText(start: string, end: string): string {
+  const [day, time] = start.split(', ');
+  const [endDay, endTime] = end.split(', ');
+  const zone = zoneWord(time!);
+  const from = zone === zoneWord(endTime!) ? start.slice(0, -zone.length) : start;
+  return `${from} – ${day === endDay ? endTime : end}`;
+}
+
+/** The zone at the end of a time, with the space before it. */
+const zoneWord = (time: string): string => time.slice(time.indexOf(' '));
 
 const localText = (instant: string, timezone: string): string =>
   isoText(zoneOf(timezone).toLocal(epochMs(instant)));
@@ -26,23 +39,20 @@ const isMidnight = (instant: string, timezone: string): boolean =>
 
 const MIDNIGHT = 'T00:00:00.000Z';
 
-/**
- * Midnight prints as a date; another time with its offset from UTC, because a clock shows some times twice.
- * Seconds and milliseconds are printed if they are not zero.
- */
-export function shortInstant(instant: string, timezone = 'UTC'): string {
-  const local = localText(instant, timezone);
-  if (local.endsWith(MIDNIGHT)) return local.slice(0, 10);
-  const offset = offsetText(zoneOf(timezone).offsetAt(epochMs(instant)));
-  return local.replace(/(:00)?\.000Z$/, 'Z').replace(/Z$/, offset);
-}
+/** Midnight prints as a day; another time with its zone, which tells the two times of a changed clock apart. */
+export const shortInstant = (instant: string, timezone = 'UTC'): string =>
+  isMidnight(instant, timezone)
+    ? dayForReaders(instant, timezone)
+    : wholeInstant(instant, timezone);
 
-function offsetText(ms: number): string {
-  if (ms === 0) return 'Z';
-  const minutes = Math.round(Math.abs(ms) / 60_000);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
-}
+/** Seconds and milliseconds are printed if they are not zero. */
+const wholeInstant = (instant: string, timezone: string): string => {
+  const ms = epochMs(instant);
+  return timeForReaders(instant, timezone, {
+    seconds: ms % 60_000 !== 0,
+    milliseconds: ms % 1_000 !== 0,
+  });
+};
 
 const UNITS = [
   ['days', 86_400_000],

@@ -1,31 +1,10 @@
-import { keptFormats } from '../../domain/reader-formats.ts';
-
 export {
   LOCALE,
   dayForReaders as formatDay,
   decimalForReaders as formatDecimal,
   moneyForReaders as formatMoney,
+  timeForReaders as formatTime,
 } from '../../domain/reader-text.ts';
-
-/** A point in time with the name of its zone: `21 Nov 2026, 12:00 UTC`. */
-export function formatTime(at: string, zone: string, options?: { seconds?: boolean }): string {
-  return timeFormat(zone, options?.seconds === true).format(new Date(at));
-}
-
-const timeFormat = keptFormats(
-  (zone: string, hasSeconds: boolean) =>
-    new Intl.DateTimeFormat('en-GB', {
-      day: 'numeric',
-      month: 'short',
-      year: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      ...(hasSeconds ? { second: '2-digit' as const } : {}),
-      hourCycle: 'h23',
-      timeZone: zone,
-      timeZoneName: 'short',
-    }),
-);
 
 /** `PARTIALLY_REFUNDED` as `Partially refunded`. */
 export function formatWord(word: string): string {

@@ -1,6 +1,7 @@
 import { Decimal } from '../../../domain/money.ts';
 import { explainedSteps } from '../../../domain/pricing/explain-text.ts';
 import { RoundedFigures } from '../../../domain/pricing/rounded-figures.ts';
+import { textLines } from '../../../domain/pricing/text-table.ts';
 import { examples } from './explained-examples.ts';
 
 /** The exact values of rounded figures, for a reader that shows them where they stand. */
@@ -10,8 +11,8 @@ describe('rounded figures', () => {
     const figures = new RoundedFigures();
     const plain = explainedSteps(explanation);
     return explainedSteps(explanation, { mark: figures.mark }).map((step, index) => ({
-      parts: figures.parts([step.title, ...step.lines].join('\n')),
-      plain: [plain[index]!.title, ...plain[index]!.lines].join('\n'),
+      parts: figures.parts([step.title, ...textLines(step.body)].join('\n')),
+      plain: [plain[index]!.title, ...textLines(plain[index]!.body)].join('\n'),
     }));
   });
 
