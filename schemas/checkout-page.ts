@@ -23,6 +23,17 @@ const Line = z.object({
   amount: decimalText,
 });
 
+/** What one coupon takes off, or one tax adds. */
+const Deduction = z.object({
+  /** Null if the parts of the sum are not known: it is one row then. */
+  name: z.string().nullable(),
+  /** Null for a fixed amount. */
+  percentage: decimalText.nullable(),
+  /** Whether the amounts of the rows include the tax already. */
+  is_included: z.boolean(),
+  amount: decimalText,
+});
+
 /**
  * The content of a payment page: what is paid, to whom, and until when. It contains no metadata of the tenant and
  * no id except the session's.
@@ -49,7 +60,13 @@ export const CheckoutPage = z
     hidden_lines: z.int(),
     subtotal: decimalText,
     discount: decimalText,
+    /** `discount` by coupon. */
+    discounts: z.array(Deduction),
+    /** Prepaid credits that paid a part of the usage rows. */
+    prepaid_credits: decimalText,
     tax: decimalText,
+    /** `tax` by tax rate. */
+    taxes: z.array(Deduction),
     /** The part of the total that other payments and credits have paid. */
     settled: decimalText,
     /** The amount that is paid here. */

@@ -68,6 +68,30 @@ describeInBrowser('hosted pages', (executable) => {
     await page.context().close();
   });
 
+  test('checkout: each coupon and each tax has a row with its name', async () => {
+    const { api } = shown.world;
+    const coupon = await api.postOk('/v1/coupons', {
+      ...{ name: 'Spring', type: 'percentage', percentage_off: '10', cadence: 'forever' },
+    });
+    const vat = await api.postOk('/v1/taxes/rates', {
+      ...{ name: 'VAT Belgium', code: 'vat-be', percentage_value: '21' },
+      tax_rate_type: 'percentage',
+    });
+    const { checkout_session } = await api.postOk('/v1/invoices', {
+      ...{ customer_id: shown.records.get('/customers/$id'), invoice_type: 'ONE_OFF' },
+      ...{ currency: 'usd', coupons: [coupon.id], tax_rates: [vat.id] },
+      line_items: [{ display_name: 'Set-up', amount: '100', quantity: '1' }],
+      checkout: { payment_provider: 'test' },
+    });
+    const { page, problems } = await visit(here(checkout_session.payment_action.url));
+    await page.getByText('Spring, 10%').waitFor();
+    expect(await page.locator('dl').innerText()).toMatch(
+      /Subtotal\s+\$100\.00\s+Spring, 10%\s+−\$10\.00\s+VAT Belgium, 21%\s+\$18\.90\s+Amount due\s+\$108\.90/,
+    );
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('checkout: a lost answer offers no second payment', async () => {
     const session = await checkout();
     const { page, problems } = await visit(here(session.payment_action.url));

@@ -1,5 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, type ReactNode } from 'react';
+import { discountRows, taxRows } from '../app/billing/invoice-deductions.ts';
+import { isZero } from '../app/billing/zero.ts';
 import { Seller } from '../app/seller.tsx';
 import { answerOf } from '../client/api.ts';
 import { linkedApi } from '../client/linked-api.ts';
@@ -112,13 +114,14 @@ function billWords({ terminal, checkout_status }: Checkout): { title: string; su
 /** What is paid: the rows of the invoice and their sum. */
 function Bill({ checkout }: { readonly checkout: Checkout }) {
   const words = billWords(checkout);
-  const { currency, lines, hidden_lines, subtotal, discount, tax, settled, amount } = checkout;
+  const { currency, lines, hidden_lines, subtotal, prepaid_credits, settled, amount } = checkout;
   const money = (value: string) => <Money amount={value} currency={currency} />;
   const negative = (value: string) => money(value.startsWith('-') ? value.slice(1) : `-${value}`);
   const sums: readonly (readonly [string, ReactNode])[] = [
     ['Subtotal', money(subtotal)],
-    ...(discount === '0' ? [] : ([['Discount', negative(discount)]] as const)),
-    ...(tax === '0' ? [] : ([['Tax', money(tax)]] as const)),
+    ...discountRows(checkout.discounts).map(([name, of]) => [name, negative(of)] as const),
+    ...taxRows(checkout.taxes).map(([name, of]) => [name, money(of)] as const),
+    ...(isZero(prepaid_credits) ? [] : ([['Prepaid credits', negative(prepaid_credits)]] as const)),
     ...(settled === '0' ? [] : ([['Already settled', negative(settled)]] as const)),
     [words.sum, money(amount)],
   ];
@@ -144,9 +147,11 @@ function Bill({ checkout }: { readonly checkout: Checkout }) {
       />
       {hidden_lines === 0 ? null : <p>and {hidden_lines} more, which are part of the sum</p>}
       <dl className={styles.sums}>
-        {sums.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
+        {sums.map(([name, value], index) => (
+          <div key={index}>
+            <dt>
+              <bdi>{name}</bdi>
+            </dt>
             <dd>{value}</dd>
           </div>
         ))}

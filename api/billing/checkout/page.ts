@@ -1,11 +1,14 @@
 import { decimal, decimalText } from '../../../domain/money.ts';
+import { deductionRows, type Deduction } from '../../../domain/invoicing/deduction-rows.ts';
 import type { CheckoutPage } from '../../../schemas/checkout-page.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import { readBrand } from '../../tenancy/tenants/brand.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { findGateway } from '../gateways/open-gateway.ts';
+import { deductionNames } from '../records/deduction-names.ts';
 import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { getStoredInvoice } from '../records/invoice-repository.ts';
 import { getPayment } from '../records/payment-repository.ts';
@@ -32,6 +35,7 @@ export async function checkoutPage(
   ]);
   const { currency, subtotal, total_discount, total_tax, total } = invoice;
   const amount = answer.payment!.amount;
+  const names = await deductionNames(pool, scope, invoice);
   return {
     id: session.id,
     action: session.action,
@@ -53,7 +57,13 @@ export async function checkoutPage(
     hidden_lines: Math.max(lines.length - LINES_MAX, 0),
     subtotal,
     discount: total_discount,
+    discounts: deductionRows(total_discount, invoice.coupon_applications.map(couponPart)),
+    prepaid_credits: invoice.total_prepaid_credits_applied,
     tax: total_tax,
+    taxes: deductionRows(
+      total_tax,
+      invoice.taxes.map((tax) => taxPart(tax, names)),
+    ),
     settled: decimalText(decimal(total).minus(decimal(amount))),
     amount,
     is_test: session.payment_provider === 'test',
@@ -64,6 +74,31 @@ export async function checkoutPage(
     cancel_url: session.cancel_url,
   };
 }
+
+const couponPart = ({
+  coupon_id,
+  coupon_snapshot,
+  discount_type,
+  discount_percentage,
+  discounted_amount,
+}: InvoiceRecord['coupon_applications'][number]): Deduction => ({
+  id: coupon_id,
+  name: typeof coupon_snapshot['name'] === 'string' ? coupon_snapshot['name'] : '',
+  percentage: discount_type === 'percentage' ? discount_percentage : null,
+  is_included: false,
+  amount: discounted_amount,
+});
+
+const taxPart = (
+  { tax_rate_id, percentage_value, tax_behavior, tax_amount }: InvoiceRecord['taxes'][number],
+  names: ReadonlyMap<string, string>,
+): Deduction => ({
+  id: tax_rate_id,
+  name: names.get(tax_rate_id) ?? '',
+  percentage: percentage_value,
+  is_included: tax_behavior === 'inclusive',
+  amount: tax_amount,
+});
 
 /** The state at the test gateway; null for other gateways, which have pages of their own. */
 async function testGatewayState(

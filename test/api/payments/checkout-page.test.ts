@@ -1,3 +1,4 @@
+import { Decimal } from '../../../domain/money.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { invoiceDue, payOffline } from '../../support/payments.ts';
 
@@ -76,6 +77,49 @@ describe('the page of a checkout session', () => {
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
     });
+  });
+
+  test('200: each coupon and each tax by its name, and they add up to the sums', async () => {
+    const post = (path: string, body: object) => api.postOk(`/v1/${path}`, body);
+    const coupon = (name: string, more: object) =>
+      post('coupons', { name, cadence: 'forever', currency: 'usd', ...more });
+    const spring = await coupon('Spring', { type: 'percentage', percentage_off: '10' });
+    const welcome = await coupon('Welcome', { type: 'fixed', amount_off: '4' });
+    const rate = (name: string, percentage_value: string) =>
+      post('taxes/rates', {
+        ...{ name, code: name.toLowerCase() },
+        ...{ percentage_value, tax_rate_type: 'percentage' },
+      });
+    const vat = await rate('VAT', '20');
+    const city = await rate('City', '1.5');
+    const customer = await post('customers', { external_id: 'deducted', name: 'Deducted' });
+    const { checkout_session } = await post('invoices', {
+      ...{ customer_id: customer.id, invoice_type: 'ONE_OFF', currency: 'usd' },
+      line_items: [
+        { display_name: 'Set-up', amount: '60', quantity: '1' },
+        { display_name: 'Training', amount: '40', quantity: '1' },
+      ],
+      coupons: [spring.id, welcome.id],
+      tax_rates: [vat.id, city.id],
+      checkout: { payment_provider: 'test' },
+    });
+    const { body } = await open(linkOf(checkout_session));
+    expect(body).toMatchObject({ subtotal: '100', prepaid_credits: '0', settled: '0' });
+    const sorted = (rows: { name: string }[]) =>
+      rows.toSorted((a, b) => a.name.localeCompare(b.name));
+    expect(sorted(body.discounts)).toEqual([
+      { name: 'Spring', percentage: '10', is_included: false, amount: expect.any(String) },
+      { name: 'Welcome', percentage: null, is_included: false, amount: '4' },
+    ]);
+    expect(sorted(body.taxes)).toMatchObject([
+      { name: 'City', percentage: '1.5', is_included: false },
+      { name: 'VAT', percentage: '20', is_included: false },
+    ]);
+    const added = (rows: { amount: string }[]) =>
+      rows.reduce((sum, { amount }) => sum.plus(amount), new Decimal(0));
+    expect(added(body.discounts).toFixed()).toBe(body.discount);
+    expect(added(body.taxes).toFixed()).toBe(body.tax);
+    expect(new Decimal('100').minus(body.discount).plus(body.tax).toFixed()).toBe(body.amount);
   });
 
   test('the secret has 256 bits, stays the same while the session is read, and is stored nowhere', async () => {
