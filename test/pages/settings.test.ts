@@ -68,6 +68,41 @@ describe('forms of the settings', () => {
     expect(toApi(fields, held)).toMatchObject({ due_date_days: null, prefix: 'INV' });
   });
 
+  test.each([
+    [7_200, { amount: '2', unit: 'hours' }],
+    [172_800, { amount: '2', unit: 'days' }],
+    [5_400, { amount: '90', unit: 'minutes' }],
+    [61, { amount: '61', unit: 'seconds' }],
+    [0, { amount: '0', unit: 'hours' }],
+  ])('%d seconds of grace are asked as %j', (finalization_delay_seconds, amount) => {
+    const { fields } = formFor('invoice_config');
+    const all = { ...defaultOf('invoice_config'), finalization_delay_seconds };
+    const held = toForm(fields, all);
+    expect(held).toMatchObject({ finalization_delay_seconds: amount });
+    expect(toApi(fields, held)).toMatchObject({ finalization_delay_seconds });
+  });
+
+  test('a time is sent in seconds, also a part of its unit; its limits are in words', () => {
+    const form = formFor('invoice_config');
+    const held = (amount: string, unit: string) => ({
+      ...toForm(form.fields, defaultOf('invoice_config')),
+      finalization_delay_seconds: { amount, unit },
+    });
+    const sent = (amount: string, unit: string) =>
+      toApi(form.fields, held(amount, unit))['finalization_delay_seconds'];
+    expect([sent('1.5', 'hours'), sent('30', 'days'), sent(' ', 'days')]).toEqual([
+      5_400, 2_592_000, null,
+    ]); // prettier-ignore
+    const path = ['finalization_delay_seconds', 'amount'];
+    expect(problemsOf(form, held('31', 'days'))).toEqual([
+      { path, message: 'must be at most 30 days' },
+    ]);
+    for (const amount of ['0.0001', 'soon'])
+      expect(problemsOf(form, held(amount, 'hours'))).toEqual([
+        { path, message: 'must be a number of whole seconds, for example 2 or 1.5' },
+      ]);
+  });
+
   test('a problem is shown at its field', () => {
     const found = (key: FormKey, change: Record<string, unknown>) => {
       const { fields } = formFor(key);

@@ -3,10 +3,17 @@ import type { ReactNode } from 'react';
 import { useFieldArray, useWatch, type Control } from 'react-hook-form';
 import { Button } from '../../ui/button.tsx';
 import { ChoicesField } from '../../ui/choices-field.tsx';
-import { CheckboxField, SelectField, TextAreaField, TextField } from '../../ui/fields.tsx';
+import {
+  CheckboxField,
+  FieldRow,
+  SelectField,
+  TextAreaField,
+  TextField,
+} from '../../ui/fields.tsx';
 import { ImageField } from '../../ui/image-field.tsx';
 import { Row } from '../../ui/page.tsx';
 import { capitalized, formatWord } from '../../ui/text.ts';
+import { TIME_UNITS } from './durations.ts';
 import type { Field, Fields } from './forms/fields.ts';
 import { ListProblem, Part } from './setting-part.tsx';
 import { emptyPair, emptyRow } from './values.ts';
@@ -53,6 +60,19 @@ export function OneField({
       return <TextAreaField {...shared} rows={4} />;
     case 'image':
       return <ImageField {...shared} />;
+    case 'duration':
+      return (
+        <FieldRow>
+          <TextField {...shared} name={`${name}.amount`} kind="decimal" />
+          <SelectField
+            {...own}
+            name={`${name}.unit`}
+            label="Unit"
+            choices={TIME_UNITS}
+            isRequired
+          />
+        </FieldRow>
+      );
     case 'choices':
       return <ChoicesField {...shared} choices={field.choices} />;
     case 'group':
@@ -121,7 +141,7 @@ export function Rows({
     return words === undefined || words === '' ? `${noun} ${index + 1}` : formatWord(String(words));
   };
   return (
-    <Part label={label} hint={hint}>
+    <Part label={label} hint={hint} isList>
       {list.fields.map(({ id }, index) => (
         <Part key={id} label={capitalized(called(index))}>
           <SettingFields fields={fields} {...place} at={`${name}.${index}.`} />
@@ -146,7 +166,7 @@ export function Pairs({
 }: FieldsProps & { readonly field: Extract<Field, { kind: 'pairs' }>; readonly name: string }) {
   const list = useFieldArray({ control: asItems(place.control), name: nameOf(name) });
   return (
-    <Part label={label} hint={hint}>
+    <Part label={label} hint={hint} isList>
       {list.fields.map(({ id }, index) => {
         const called = `${noun} ${index + 1}`;
         const at = `${name}.${index}.`;

@@ -6,14 +6,17 @@ import styles from './setting-fields.module.css';
 export function Part({
   label,
   hint,
+  isList = false,
   children,
 }: {
   readonly label: string;
   readonly hint?: string | undefined;
+  /** The parts inside are its rows: they have the boxes. */
+  readonly isList?: boolean;
   readonly children: ReactNode;
 }) {
   return (
-    <fieldset className={`${styles.part} ${styles.inside}`}>
+    <fieldset className={`${styles.part} ${isList ? styles.list : styles.inside}`}>
       <legend>{label}</legend>
       {children}
       {hint === undefined ? null : <span className={styles.hint}>{hint}</span>}

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { durationOf, durationText, secondsOf, type HeldDuration } from './durations.ts';
 import type { Field, Fields, SettingForm } from './forms/fields.ts';
 
 type Value = Readonly<Record<string, unknown>>;
@@ -38,13 +39,14 @@ export function problemsOf({ fields, schema }: SettingForm, held: Value): Proble
   );
   if (read.success) return [];
   return read.error.issues.map((issue) => {
-    const { path, value, isWhole } = placeOf(fields, held, issue.path);
-    if (issue.code === 'invalid_key') path.splice(-1, 1, 'key');
-    return { path, message: messageOf(issue, value, isWhole) };
+    const place = placeOf(fields, held, issue.path);
+    if (issue.code === 'invalid_key') place.path.splice(-1, 1, 'key');
+    return { path: place.path, message: messageOf(issue, place) };
   });
 }
 
-function messageOf(issue: z.core.$ZodIssue, value: unknown, isWhole: boolean): string {
+function messageOf(issue: z.core.$ZodIssue, { value, isWhole, isDuration }: Place): string {
+  if (isDuration) return durationMessage(issue);
   if (issue.code === 'invalid_type' && value === '') return 'is required';
   if (issue.code === 'invalid_type' && isWhole) return 'must be a whole number';
   const inner =
@@ -56,11 +58,19 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown, isWhole: boolean): s
   return (inner ?? issue).message.replace(/^Invalid (input|string): /, '');
 }
 
+/** A limit in the words of the field, which are not seconds. */
+function durationMessage(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'too_big') return `must be at most ${durationText(Number(issue.maximum))}`;
+  if (issue.code === 'too_small') return `must be at least ${durationText(Number(issue.minimum))}`;
+  return 'must be a number of whole seconds, for example 2 or 1.5';
+}
+
 interface Place {
   readonly path: (string | number)[];
   /** What the field holds. */
   readonly value: unknown;
   readonly isWhole: boolean;
+  readonly isDuration: boolean;
 }
 
 /** The field of a form for a path of the API: `min_amount.usd` is, for example, the second row of a list of pairs. */
@@ -72,7 +82,9 @@ export function placeOf(
   const field = fields[String(name)];
   const value = held[String(name)];
   const isWhole = field?.kind === 'whole' || (field?.kind === 'lines' && field.of === 'whole');
-  const own = { path: [String(name)], value, isWhole };
+  const isDuration = field?.kind === 'duration';
+  const path = [String(name), ...(isDuration ? ['amount'] : [])];
+  const own = { path, value, isWhole, isDuration };
   const below = (
     part: Fields,
     at: (string | number)[],
@@ -116,6 +128,8 @@ function heldBy(field: Field, value: unknown): unknown {
       return ((value ?? []) as unknown[]).join('\n');
     case 'choice':
       return typeof value === 'string' ? value : (field.choices[0]?.[0] ?? '');
+    case 'duration':
+      return durationOf(value);
     case 'group':
       return toForm(field.fields, (value ?? {}) as Value);
     case 'rows':
@@ -165,6 +179,8 @@ function setBy(field: Field, held: unknown, beside: Value): unknown {
       return held;
     case 'choice':
       return held === '' ? undefined : held;
+    case 'duration':
+      return secondsOf(held as HeldDuration);
     case 'lines':
       return linesOf(String(held)).map((line) => (field.of === 'whole' ? wholeOf(line) : line));
     case 'group':

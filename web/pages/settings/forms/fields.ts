@@ -19,6 +19,8 @@ export type Field =
     })
   /** An integer; empty means that the field is not set. */
   | (Named & { readonly kind: 'whole'; readonly isRequired?: boolean })
+  /** Seconds, asked in a unit that people choose; empty means that the field is not set. */
+  | (Named & { readonly kind: 'duration' })
   /** A decimal, kept as text; empty means that the field is not set. */
   | (Named & { readonly kind: 'decimal'; readonly isRequired?: boolean })
   | (Named & { readonly kind: 'switch' })

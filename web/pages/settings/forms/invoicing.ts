@@ -53,9 +53,9 @@ export const INVOICING = {
         hint: 'Empty: the default, 1 day.',
       },
       finalization_delay_seconds: {
-        kind: 'whole',
-        label: 'Grace period for late usage (seconds)',
-        hint: 'The time between the end of the period and the final invoice. 7,200 seconds are two hours; at most 30 days (2,592,000 seconds).',
+        kind: 'duration',
+        label: 'Grace period for late usage',
+        hint: 'From the end of the period to the final invoice; at most 30 days. Empty: the default, 2 hours.',
       },
       auto_complete_purchased_credit_transaction: {
         kind: 'switch',
