@@ -223,11 +223,11 @@ describeInBrowser('portal', (executable) => {
     );
     const open1 = await open();
     expect([open1.ranges, open1.first]).toEqual([['This month', 'Last 90 days'], 'Last 90 days']);
-    await open1.page.getByText('Cost', { exact: true }).first().waitFor();
-    await open1.page.getByRole('columnheader', { name: 'Cost' }).waitFor();
+    await open1.page.getByText('Charge', { exact: true }).first().waitFor();
+    await open1.page.getByRole('columnheader', { name: 'Charge' }).waitFor();
     // Days of the address count only if the company offers them.
     await open1.page.goto(`${shown.url}/portal/usage?days=own&from=2026-01-01&to=2026-01-02`);
-    await open1.page.getByText('Cost', { exact: true }).first().waitFor();
+    await open1.page.getByText('Charge', { exact: true }).first().waitFor();
     expect(await open1.page.getByRole('textbox', { name: 'From' }).count()).toBe(0);
     await open1.page.context().close();
 
@@ -242,8 +242,8 @@ describeInBrowser('portal', (executable) => {
     const open2 = await open();
     expect([open2.ranges, open2.first]).toEqual([['Last 7 days', 'From … to'], 'Last 7 days']);
     await open2.page.getByRole('columnheader', { name: 'Usage' }).waitFor();
-    expect(await open2.page.getByText('Cost', { exact: true }).first().count()).toBe(0);
-    expect(await open2.page.getByRole('columnheader', { name: 'Cost' }).count()).toBe(0);
+    expect(await open2.page.getByText('Charge', { exact: true }).first().count()).toBe(0);
+    expect(await open2.page.getByRole('columnheader', { name: 'Charge' }).count()).toBe(0);
     await open2.page.getByLabel('Days').selectOption({ label: 'From … to' });
     await open2.page.getByRole('textbox', { name: 'From' }).waitFor();
     await open2.page.context().close();

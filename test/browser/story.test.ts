@@ -90,7 +90,7 @@ describeInBrowser('the console', (executable) => {
       await follow(page, 'Acme Inc', 'Acme Inc', hands);
       await hands.press(page.getByRole('tab', { name: 'Usage' }));
       await hands.choose(page.getByLabel('Days'), '90');
-      await cell(page, 'Usage and cost', formatDecimal(usage.items[0].total_usage)).waitFor();
+      await cell(page, 'Usage and charge', formatDecimal(usage.items[0].total_usage)).waitFor();
 
       await advanceClock();
       const [draft] = (await api('POST', '/invoices/search', { subscription_id: subscription.id }))

@@ -26,16 +26,15 @@ describe('usage of what the plans include', () => {
     expect(ofIncluded(usage, features).items.map(({ meter_id }) => meter_id)).toEqual(meters);
   });
 
-  test('what is not shown is named and costs the rest', () => {
+  test('what is not shown is named and has the rest of the charge', () => {
     expect(othersOf(usage, ofIncluded(usage, [feature('tokens')]))).toEqual([
-      { currency: 'usd', names: ['Images'], cost: '0.25' },
+      { currency: 'usd', names: ['Images'], charge: '0.25' },
     ]);
     const tokens = { items: usage.items.slice(0, 1) };
     const inYen = { ...usage.items[1]!, currency: 'jpy', total_cost: '30' };
-    expect(othersOf({ items: [...usage.items, inYen] }, tokens).map(({ cost }) => cost)).toEqual([
-      '0.25',
-      '30',
-    ]);
+    expect(
+      othersOf({ items: [...usage.items, inYen] }, tokens).map(({ charge }) => charge),
+    ).toEqual(['0.25', '30']);
     expect(othersOf(usage, ofIncluded(usage, []))).toEqual([]);
   });
 });

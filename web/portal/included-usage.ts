@@ -26,13 +26,13 @@ export function ofIncluded<Usage extends Used>(usage: Usage, features: readonly 
 }
 
 /**
- * The usage that is not shown and has a cost, by currency: its names, and what it costs. With it, the costs that are
- * shown add up to the cost of all usage.
+ * The usage that is not shown and has a charge, by currency: its names and its charge. With it, the charges that are
+ * shown add up to the charge of all usage.
  */
 export function othersOf<Usage extends Used>(
   all: Usage,
   shown: Usage,
-): { readonly currency: string; readonly names: readonly string[]; readonly cost: string }[] {
+): { readonly currency: string; readonly names: readonly string[]; readonly charge: string }[] {
   const others = all.items.filter((item) => !shown.items.includes(item));
   const priced = others.filter(({ total_cost }) => !isZero(total_cost));
   return [...new Set(priced.map(({ currency }) => currency))].map((currency) => {
@@ -40,7 +40,7 @@ export function othersOf<Usage extends Used>(
     return {
       currency,
       names: [...new Set(items.map(({ name }) => name))],
-      cost: sumOf(items.map(({ total_cost }) => total_cost)),
+      charge: sumOf(items.map(({ total_cost }) => total_cost)),
     };
   });
 }

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { PortalUsagePage } from '../../schemas/portal-page.ts';
 import type { PortalRange } from '../../schemas/words.ts';
 import { FeatureBars } from '../app/billing/feature-bars.tsx';
-import { COST_NOTE, MeterCharts, UsageTable } from '../app/billing/metered-usage.tsx';
+import { CHARGE_NOTE, MeterCharts, UsageTable } from '../app/billing/metered-usage.tsx';
 import { presetRange, rangeOf, type Range } from '../app/range.ts';
 import type { AskedWindows } from '../app/window-times.ts';
 import { answerOf, type ApiRecord } from '../client/api.ts';
@@ -188,11 +188,11 @@ function Shown({
           <MeterCharts key={part} usage={usage} asked={asked} now={now} />
         ) : part === 'usage_breakdown' ? (
           <Stack key={part}>
-            <UsageTable usage={usage} hasCost={shown.shows_spend} />
-            {(shown.shows_spend ? others : []).map(({ names, cost, currency }) => (
+            <UsageTable usage={usage} hasCharge={shown.shows_spend} />
+            {(shown.shows_spend ? others : []).map(({ names, charge, currency }) => (
               <p key={currency}>
-                Other usage of your plans (<bdi>{names.join(', ')}</bdi>) costs{' '}
-                <Money amount={cost} currency={currency} />.
+                Charge for other usage of your plans (<bdi>{names.join(', ')}</bdi>):{' '}
+                <Money amount={charge} currency={currency} />.
               </p>
             ))}
           </Stack>
@@ -215,9 +215,9 @@ function Cards({
       {(shows_spend ? totals : []).map(({ total_cost, currency }) => (
         <Figure
           key={currency}
-          label="Cost"
+          label="Charge"
           value={<Money amount={total_cost} currency={currency} />}
-          note={COST_NOTE}
+          note={CHARGE_NOTE}
         />
       ))}
       {shows_quantities

@@ -6,7 +6,7 @@ import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { Card, Stack } from '../../ui/page.tsx';
 import { windowTimes, type AskedWindows, type WindowTimes } from '../window-times.ts';
 
-/** Usage of each meter in the windows that were asked for, and what it costs. */
+/** Usage of each meter in the windows that were asked for, and its charge. */
 export function MeteredUsage({
   usage,
   asked,
@@ -44,16 +44,17 @@ export function MeterCharts({
   );
 }
 
-/** What the costs beside usage are: an invoice rounds them and adds taxes. */
-export const COST_NOTE = 'after discounts, before taxes, not rounded';
+/** What the charges beside usage are (money 19.10): an invoice has the other coupons too, rounds and adds taxes. */
+export const CHARGE_NOTE =
+  'after recurring percentage coupons, before other coupons and taxes, not rounded';
 
 /** Totals of the range by meter. */
 export function UsageTable({
   usage: { items, currency },
-  hasCost = true,
+  hasCharge = true,
 }: {
   readonly usage: ApiRecord<'UsageAnalytics'>;
-  readonly hasCost?: boolean;
+  readonly hasCharge?: boolean;
 }) {
   const fraction = fractionOf(items.map(({ total_cost }) => total_cost));
   const columns: Column<ApiRecord<'UsageAnalyticsItem'>>[] = [
@@ -70,7 +71,7 @@ export function UsageTable({
       cell: ({ event_count }) => event_count.toLocaleString('en-US'),
     },
     {
-      header: 'Cost',
+      header: 'Charge',
       align: 'end',
       cell: (item) => (
         <Money
@@ -81,7 +82,7 @@ export function UsageTable({
       ),
     },
   ];
-  const label = hasCost ? 'Usage and cost' : 'Usage';
+  const label = hasCharge ? 'Usage and charge' : 'Usage';
   return (
     <section>
       <Stack>
@@ -89,9 +90,9 @@ export function UsageTable({
         <PlainTable
           label={label}
           rows={items.map((item, index) => ({ ...item, id: String(index) }))}
-          columns={columns.filter(({ header }) => hasCost || header !== 'Cost')}
+          columns={columns.filter(({ header }) => hasCharge || header !== 'Charge')}
         />
-        {hasCost ? <p>Cost: {COST_NOTE}.</p> : null}
+        {hasCharge ? <p>Charge: {CHARGE_NOTE}.</p> : null}
       </Stack>
     </section>
   );

@@ -68,7 +68,7 @@ export function Margin({
                           isFilled
                         />
                       }
-                      note="of usage, after discounts, not rounded"
+                      note="of usage, after recurring percentage coupons, not rounded"
                     />
                     <Figure
                       label="Cost to you"
