@@ -135,4 +135,47 @@ describeInBrowser('scheduled exports', (executable) => {
     expect([...found, ...problems]).toEqual([]);
     await page.context().close();
   });
+
+  test('an edit that fails in the middle says what is saved, and is finished by saving again', async () => {
+    const { api } = shown.world;
+    const bucket = await api.postOk('/v1/connections', {
+      ...{ name: 'Second archive', provider_type: 's3' },
+      sync_config: { s3: { bucket: 'archive', region: 'eu-west-1' } },
+    });
+    const before = await api.postOk('/v1/tasks/scheduled', {
+      ...{ connection_id: bucket.id, entity_type: 'events', interval: 'daily', job_config: {} },
+    });
+    const { page } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    await page.goto(`${base}/scheduled-exports/${before.id}`);
+    await hands.press(page.getByRole('button', { name: 'Edit', exact: true }));
+    const dialog = page.getByRole('dialog');
+    await hands.choose(dialog.getByLabel('Schedule'), 'Hourly');
+    const save = () =>
+      hands.press(dialog.getByRole('button', { name: 'Save scheduled export', exact: true }));
+    const exports = async () =>
+      (await api.get('/v1/tasks/scheduled')).body.items.map(
+        ({ interval, enabled }: { interval: string; enabled: boolean }) => [interval, enabled],
+      );
+    let refused: string | null = 'DELETE';
+    await page.route(/\/v1\/tasks\/scheduled\/[^/]+$/, (route) =>
+      route.request().method() === refused
+        ? route.fulfill({ status: 503, json: { code: 'unavailable', message: 'Not now.' } })
+        : route.continue(),
+    );
+
+    await save();
+    await dialog.getByText(/^Not now\. The changed export is saved, but it is off, and the present one is not deleted/).waitFor(); // prettier-ignore
+    expect((await exports()).sort()).toEqual([['daily', true], ['hourly', false]]); // prettier-ignore
+    refused = 'PUT';
+    await save();
+    await dialog.getByText(/^Not now\. The changed export is saved and takes the place of this one, but it is off\./).waitFor(); // prettier-ignore
+    expect(await exports()).toEqual([['hourly', false]]);
+    refused = null;
+    await save();
+    await dialog.waitFor({ state: 'detached' });
+    await page.waitForURL((url) => !url.pathname.endsWith(before.id));
+    expect(await exports()).toEqual([['hourly', true]]);
+    await page.context().close();
+  });
 });
