@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACTOR_KINDS, AUDIT_ACTIONS } from './audit-words.ts';
 import { instant, matching } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
@@ -9,22 +10,6 @@ export const CHAIN_PROBLEMS = [
   'the link is missing',
   'the row is in no chain',
 ] as const;
-
-/** Logins and other access actions of users; `entity_type` is `user`, and `after` has the details. */
-const ACCESS_ACTIONS = [
-  'logged_in',
-  'login_failed',
-  'locked_out',
-  'logged_out',
-  'session_ended',
-  'refresh_reused',
-  'password_changed',
-  'password_reset_requested',
-  'password_reset',
-] as const;
-export type AccessAction = (typeof ACCESS_ACTIONS)[number];
-export const AUDIT_ACTIONS = ['created', 'updated', 'deleted', ...ACCESS_ACTIONS] as const;
-export const ACTOR_KINDS = ['user', 'service_account', 'customer', 'public', 'system'] as const;
 
 const fields = z.record(z.string(), z.unknown()).nullable();
 const nullableText = z.string().nullable();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACTOR_KINDS } from './audit-log.ts';
+import { ACTOR_KINDS } from './audit-words.ts';
 import { decimalText, instant } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 

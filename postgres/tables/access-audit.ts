@@ -1,4 +1,4 @@
-import type { AccessAction } from '../../schemas/audit-log.ts';
+import type { AccessAction } from '../../schemas/audit-words.ts';
 import type { Db } from '../client.ts';
 import { jsonOf } from '../parameters.ts';
 import type { Actor } from '../scoped-pool.ts';

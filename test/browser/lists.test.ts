@@ -98,6 +98,64 @@ describeInBrowser('lists and names', (executable) => {
     await page.context().close();
   });
 
+  test('the audit log is filtered by a type of record that exists', async () => {
+    const { page, problems } = await shown.signedIn();
+    await goTo(page, 'Audit log');
+    const types = page.getByLabel('Record type');
+    expect(await types.locator('option').allTextContents()).toEqual(
+      expect.arrayContaining(['Cost sheet', 'Invoice', 'Price group', 'Subscription line item']),
+    );
+    await types.selectOption({ label: 'Price group' });
+    await page.waitForURL(/entity_type=group/);
+    await settled(page);
+    const found = await shown.world.api.get('/v1/audit-logs?entity_type=group&limit=1');
+    const { total } = found.body.pagination;
+    expect(total).toBeGreaterThan(0);
+    const changes = page.getByRole('region', { name: 'Changes' });
+    expect(await changes.getByRole('cell', { name: 'Price group' }).count()).toBe(total);
+    // The actions are all that the log knows.
+    const actions = page.getByLabel(/^Action/);
+    await actions.locator('option', { hasText: 'Password reset requested' }).waitFor({ state: 'attached' }); // prettier-ignore
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('on a phone the balance after a transaction of a wallet is in sight', async () => {
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    await page.setViewportSize(PHONE);
+    await page.goto(`${base}/wallets/${shown.records.get('/wallets/$id')}?tab=transactions`);
+    const table = page.getByRole('region', { name: 'Transactions' });
+    await table.getByText(/^balance/).first().waitFor(); // prettier-ignore
+    await settled(page);
+    const hidden = await table.evaluate(
+      ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
+    );
+    expect(hidden).toBe(0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a single day is not a range, and a list says which days it has', async () => {
+    const { page } = await shown.signedIn();
+    const { api } = shown.world;
+    await goTo(page, 'Events');
+    await page.getByText('Accepted events of the last seven days, newest first.').waitFor();
+    const base = page.url().replace(/\/events.*/, '');
+    await page.goto(`${base}/events?to=2026-01-31`);
+    await page.getByText('Accepted events of the seven days until then, newest first.').waitFor();
+    const { id } = await api.postOk('/v1/invoices', {
+      ...{ customer_id: shown.records.get('/customers/$id'), invoice_type: 'ONE_OFF' },
+      ...{ currency: 'usd', line_items: [{ display_name: 'A day', amount: '1', quantity: '1' }] },
+      ...{ period_start: '2026-01-30T00:00:00Z', period_end: '2026-01-31T00:00:00Z' },
+    });
+    await page.goto(`${base}/invoices/${id}`);
+    const paper = page.getByRole('article', { name: 'Invoice document' });
+    await paper.getByText('30 Jan 2026', { exact: true }).waitFor();
+    expect(await paper.innerText()).not.toContain('30 Jan 2026 –');
+    await page.context().close();
+  });
+
   test('credits are aligned by the point', async () => {
     const { page, problems } = await shown.signedIn();
     const base = page.url().replace(/\/$/, '');
@@ -109,7 +167,7 @@ describeInBrowser('lists and names', (executable) => {
     });
     expect(status).toBeLessThan(300);
     await page.goto(`${base}/wallets/${wallet}?tab=transactions`);
-    const cells = page.locator('td:nth-last-child(2) span');
+    const cells = page.locator('td:nth-last-child(2) > span');
     await cells.nth(1).waitFor();
     const rooms = await cells.evaluateAll((all) =>
       all.map(({ textContent, dataset }) => `${textContent}|${dataset['room'] ?? ''}`),

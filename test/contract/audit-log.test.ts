@@ -8,6 +8,7 @@ import {
 } from '../../postgres/audit-triggers.ts';
 import { tenantTables } from '../../postgres/tenant-tables.ts';
 import { scopedPool, type Actor } from '../../postgres/scoped-pool.ts';
+import { AUDITED_TYPES } from '../../schemas/audit-words.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const AT = '2026-01-01T00:00:00Z';
@@ -185,6 +186,11 @@ describe('audit log', () => {
     const [comparison, ...others] = plans.filter((plan) => plan.includes('new_rows'));
     expect(others).toEqual([]);
     expect(comparison!.match(/\{(HASH|MERGE)JOIN/g)).toHaveLength(1);
+  });
+
+  test('the types that a reader may filter by are those of the audited tables', async () => {
+    const types = (await tenantTables(admin)).filter(isAudited).map(({ name }) => entityType(name));
+    expect([...AUDITED_TYPES]).toEqual([...types].sort());
   });
 
   test('every table of a tenant is audited, or listed with the reason', async () => {

@@ -105,6 +105,7 @@ function Methods({
           },
           {
             header: 'Actions',
+            align: 'end',
             cell: (row) => (
               <Row>
                 {row.is_default ? null : (

@@ -60,7 +60,7 @@ export function LastDay({
 
 const lastInstantBefore = (end: string): string => new Date(Date.parse(end) - 1).toISOString();
 
-/** A half-open period: from the first day to the last day that belongs to it. */
+/** A half-open period: from the first day to the last day that belongs to it. A single day stands alone. */
 export function Period({
   start,
   end,
@@ -70,10 +70,16 @@ export function Period({
   readonly end: string;
   readonly zone?: string;
 }) {
+  const first = formatDay(start, zone);
+  const last = start === end ? first : formatDay(lastInstantBefore(end), zone);
   return (
     <span title={`${start} to ${end} (not included), ${zone}`}>
-      <span className={styles.whole}>{formatDay(start, zone)} –</span>{' '}
-      <span className={styles.whole}>{formatDay(lastInstantBefore(end), zone)}</span>
+      {first === last ? null : (
+        <>
+          <span className={styles.whole}>{first} –</span>{' '}
+        </>
+      )}
+      <span className={styles.whole}>{last}</span>
     </span>
   );
 }

@@ -75,5 +75,6 @@ const RATE: Column<Association> = {
 
 const ACTIONS: Column<Association> = {
   header: 'Actions',
+  align: 'end',
   cell: (row) => <AssociationActions association={row} name={nameOf(row)} />,
 };

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { AUDIT_ACTIONS, AUDITED_TYPES } from '../../../schemas/audit-words.ts';
 import { choice, given, text } from '../../app/list/filters.tsx';
 import type { FileColumn } from '../../app/list/list-file.tsx';
 import { ListPage } from '../../app/list/list-page.tsx';
@@ -20,19 +21,24 @@ import { VerifyChain } from './chain.tsx';
 
 type Entry = ApiRecord<'AuditLog'> & { readonly author: string };
 
-const ACTIONS = [
-  'created', 'updated', 'deleted', 'logged_in', 'login_failed', 'locked_out', 'logged_out',
-  'session_ended', 'refresh_reused', 'password_changed', 'password_reset',
-] as const; // prettier-ignore
+type Action = (typeof AUDIT_ACTIONS)[number];
+
+/** Value and words of each, in the order of the words. */
+const inOrder = (words: readonly (readonly [string, string])[]) =>
+  [...words].sort(([, a], [, b]) => a.localeCompare(b));
 
 const FILTERS = [
   text('entity_id', 'Record id'),
-  text('entity_type', 'Record type, for example invoice'),
+  choice(
+    'entity_type',
+    'Record type',
+    inOrder(AUDITED_TYPES.map((type) => [type, recordInWords(type)] as const)),
+  ),
   text('request_id', 'Request id'),
   choice(
     'action',
     'Action',
-    ACTIONS.map((action) => [action, formatWord(action)] as const),
+    AUDIT_ACTIONS.map((action) => [action, formatWord(action)] as const),
   ),
 ];
 
@@ -45,7 +51,7 @@ async function searched(
   mayReadPeople: boolean,
   signal: AbortSignal,
 ) {
-  const action = filters.action as (typeof ACTIONS)[number] | '';
+  const action = filters.action as Action | '';
   const query = { limit, offset, ...given({ ...filters, action }) };
   const page = await answerOf(api.GET('/audit-logs', { params: { query }, signal }));
   const ids = page.items.flatMap(({ user_id }) => (user_id === null ? [] : [user_id]));

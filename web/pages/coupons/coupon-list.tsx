@@ -6,7 +6,7 @@ import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import type { Column } from '../../ui/data-table.tsx';
+import { Narrow, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
@@ -20,8 +20,25 @@ type Coupon = ApiRecord<'Coupon'>;
 const STATE = { form: '' };
 
 const COLUMNS: readonly Column<Coupon>[] = [
-  { header: 'Coupon', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
-  { header: 'Code', cell: ({ coupon_code }) => coupon_code === null ? '–' : <code>{coupon_code}</code> }, // prettier-ignore
+  {
+    header: 'Coupon',
+    sort: 'name',
+    cell: ({ name, coupon_code }) => (
+      <>
+        <bdi>{name}</bdi>
+        {coupon_code === null ? null : (
+          <Narrow>
+            <code>{coupon_code}</code>
+          </Narrow>
+        )}
+      </>
+    ),
+  },
+  {
+    header: 'Code',
+    wideOnly: true,
+    cell: ({ coupon_code }) => (coupon_code === null ? '–' : <code>{coupon_code}</code>),
+  },
   { header: 'Discount', cell: couponTerms },
   { header: 'Status', wideOnly: true, cell: ({ status }) => <Status word={status} /> },
   {

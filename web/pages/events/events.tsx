@@ -100,6 +100,10 @@ function inOrder(
   };
 }
 
+/** Without a first day the API answers seven days. */
+const rangeInWords = ({ from, to }: { readonly from: string; readonly to: string }): string =>
+  from !== '' ? '' : to === '' ? ' of the last seven days' : ' of the seven days until then';
+
 /** Accepted events, newest first; the first page follows what arrives. */
 export function View() {
   const list = useListState(FILTERS);
@@ -146,9 +150,8 @@ export function View() {
     <Page
       title="Events"
       description={
-        follows
-          ? 'Accepted events, newest first. New ones appear as they arrive.'
-          : 'Accepted events, newest first.'
+        `Accepted events${rangeInWords(list.filters)}, newest first.` +
+        (follows ? ' New ones appear as they arrive.' : '')
       }
       actions={
         <>

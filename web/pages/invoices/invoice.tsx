@@ -10,7 +10,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { Id } from '../../ui/code-block.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Page, Row, Stack } from '../../ui/page.tsx';
+import { Card, Page, Row, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { formatWord } from '../../ui/text.ts';
@@ -113,28 +113,30 @@ function Content({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
             id: 'details',
             label: 'Details',
             content: () => (
-              <Facts
-                of={[
-                  ['Id', <Id of={invoice.id} />],
-                  ['Type', formatWord(invoice.invoice_type)],
-                  ['Reason', formatWord(invoice.billing_reason ?? '')],
-                  [
-                    'Subscription',
-                    invoice.subscription_id === null ? (
-                      ''
-                    ) : (
-                      <SubscriptionName id={invoice.subscription_id} />
-                    ),
-                  ],
-                  ['Created', <Time at={invoice.created_at} zone={zone} />],
-                  ['Computed', <Time at={invoice.last_computed_at} zone={zone} />],
-                  ['Finalized', <Time at={invoice.finalized_at} zone={zone} />],
-                  ['Paid', <Time at={invoice.paid_at} zone={zone} />],
-                  ['Voided', <Time at={invoice.voided_at} zone={zone} />],
-                  ['Edited by a person', invoice.is_manually_edited ? 'Yes' : 'No'],
-                  ['Metadata', Object.entries(invoice.metadata).map(([k, v]) => `${k}: ${v}`).join(', ')], // prettier-ignore
-                ]}
-              />
+              <Card>
+                <Facts
+                  of={[
+                    ['Id', <Id of={invoice.id} />],
+                    ['Type', formatWord(invoice.invoice_type)],
+                    ['Reason', formatWord(invoice.billing_reason ?? '')],
+                    [
+                      'Subscription',
+                      invoice.subscription_id === null ? (
+                        ''
+                      ) : (
+                        <SubscriptionName id={invoice.subscription_id} />
+                      ),
+                    ],
+                    ['Created', <Time at={invoice.created_at} zone={zone} />],
+                    ['Computed', <Time at={invoice.last_computed_at} zone={zone} />],
+                    ['Finalized', <Time at={invoice.finalized_at} zone={zone} />],
+                    ['Paid', <Time at={invoice.paid_at} zone={zone} />],
+                    ['Voided', <Time at={invoice.voided_at} zone={zone} />],
+                    ['Edited by a person', invoice.is_manually_edited ? 'Yes' : 'No'],
+                    ['Metadata', Object.entries(invoice.metadata).map(([k, v]) => `${k}: ${v}`).join(', ')], // prettier-ignore
+                  ]}
+                />
+              </Card>
             ),
           },
         ]}

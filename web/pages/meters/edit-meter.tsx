@@ -7,7 +7,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Form, showAtFields, useApiForm } from '../../ui/form.tsx';
-import { Columns, Page, Section } from '../../ui/page.tsx';
+import { Card, Columns, Page, Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { bodyOf, EditMeterForm, formOf, isComplete } from './definition.ts';
@@ -79,15 +79,17 @@ function Editor({ meter }: { readonly meter: Meter }) {
   return (
     <Columns>
       <Section title="Definition">
-        <Form
-          form={form}
-          submit="Preview change"
-          isWide
-          secondary={<ButtonLink to={`/meters/${meter.id}`}>Cancel</ButtonLink>}
-          onSubmit={async () => setAsking(true)}
-        >
-          <MeterFields form={form} isEdit />
-        </Form>
+        <Card>
+          <Form
+            form={form}
+            submit="Preview change"
+            isWide
+            secondary={<ButtonLink to={`/meters/${meter.id}`}>Cancel</ButtonLink>}
+            onSubmit={async () => setAsking(true)}
+          >
+            <MeterFields form={form} isEdit />
+          </Form>
+        </Card>
         <ConfirmDialog
           title="Save this change?"
           confirm="Save meter"

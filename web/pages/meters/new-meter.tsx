@@ -4,7 +4,7 @@ import { useWatch, type UseFormReturn } from 'react-hook-form';
 import { answerOf, api } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { Columns, Page, Section } from '../../ui/page.tsx';
+import { Card, Columns, Page, Section } from '../../ui/page.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { bodyOf, isComplete, MeterForm, NEW_METER } from './definition.ts';
 import { exampleOf } from './bench.tsx';
@@ -20,20 +20,22 @@ export function View() {
     <Page title="New meter" crumbs={[{ label: 'Meters', to: '/meters' }]}>
       <Columns>
         <Section title="Definition">
-          <Form
-            form={form}
-            submit="Create meter"
-            isWide
-            secondary={<ButtonLink to="/meters">Cancel</ButtonLink>}
-            onSubmit={async (values) => {
-              const meter = await answerOf(api.POST('/meters', { body: bodyOf(values) }));
-              await queries.invalidateQueries({ queryKey: ['meters'] });
-              notify(`Meter ${meter.name} created`);
-              await navigate({ to: `/meters/${meter.id}` });
-            }}
-          >
-            <MeterFields form={form} />
-          </Form>
+          <Card>
+            <Form
+              form={form}
+              submit="Create meter"
+              isWide
+              secondary={<ButtonLink to="/meters">Cancel</ButtonLink>}
+              onSubmit={async (values) => {
+                const meter = await answerOf(api.POST('/meters', { body: bodyOf(values) }));
+                await queries.invalidateQueries({ queryKey: ['meters'] });
+                notify(`Meter ${meter.name} created`);
+                await navigate({ to: `/meters/${meter.id}` });
+              }}
+            >
+              <MeterFields form={form} />
+            </Form>
+          </Card>
         </Section>
         <FormBench form={form} />
       </Columns>

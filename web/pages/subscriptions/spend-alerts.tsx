@@ -89,6 +89,7 @@ export function SpendAlerts({ subscription }: { readonly subscription: Subscript
                     ? [
                         {
                           header: 'Actions',
+                          align: 'end' as const,
                           cell: (row: Setting) => (
                             <Row>
                               <Button

@@ -6,7 +6,7 @@ import { creditReasonOf } from '../../app/billing/credit-reasons.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { ListFile, type FileColumn } from '../../app/list/list-file.tsx';
 import { Status } from '../../ui/badge.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { DataTable, Narrow, type Column } from '../../ui/data-table.tsx';
 import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
 import { useListState, type ListState } from '../../ui/list-state.ts';
 import { fractionOf, Quantity } from '../../ui/money.tsx';
@@ -124,16 +124,22 @@ const columnsOf = (
     header: 'Credits',
     sort: 'credit_amount',
     align: 'end',
-    cell: ({ type, credit_amount }) => (
-      <Quantity
-        value={type === 'debit' ? negated(credit_amount) : credit_amount}
-        fraction={fraction}
-      />
+    cell: ({ type, credit_amount, credit_balance_after }) => (
+      <>
+        <Quantity
+          value={type === 'debit' ? negated(credit_amount) : credit_amount}
+          fraction={fraction}
+        />
+        <Narrow>
+          balance <Quantity value={credit_balance_after} fraction={fraction} />
+        </Narrow>
+      </>
     ),
   },
   {
     header: 'Balance after',
     align: 'end',
+    wideOnly: true,
     cell: ({ credit_balance_after }) => (
       <Quantity value={credit_balance_after} fraction={fraction} />
     ),

@@ -12,6 +12,7 @@ import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Day } from '../../ui/time.tsx';
+import { alertStateOf } from './alert-state.ts';
 
 type Wallet = ApiRecord<'Wallet'>;
 
@@ -46,7 +47,7 @@ const columnsOf = (
     wideOnly: true,
     cell: ({ wallet_status }) => <Status word={wallet_status} />,
   },
-  { header: 'Alert', wideOnly: true, cell: ({ alert_state }) => <Status word={alert_state} /> },
+  { header: 'Alert', wideOnly: true, cell: (wallet) => <Status word={alertStateOf(wallet)} /> },
   {
     header: 'Created',
     sort: 'created_at',

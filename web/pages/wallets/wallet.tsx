@@ -14,6 +14,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
+import { alertStateOf } from './alert-state.ts';
 import { Blocks } from './blocks.tsx';
 import { EmptyDay, Forecast, useForecast } from './forecast.tsx';
 import { Transactions } from './transactions.tsx';
@@ -113,7 +114,7 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
                       <Money amount={wallet.conversion_rate} currency={currency} />,
                     ],
                     ['Pays for', wallet.config.allowed_price_types.map(formatWord).join(', ') || 'Everything'], // prettier-ignore
-                    ['Alert state', wallet.alert_settings?.alert_enabled === true ? formatWord(wallet.alert_state) : '–'], // prettier-ignore
+                    ['Alert state', <Status word={alertStateOf(wallet)} />],
                     ['Automatic top-up', automaticTopUp(wallet)],
                     ['Alerts', alertLevels(wallet)],
                     ['Description', <bdi>{wallet.description || '–'}</bdi>],
@@ -139,7 +140,8 @@ function automaticTopUp({ auto_topup }: Wallet): string {
 }
 
 function alertLevels({ alert_settings: settings }: Wallet): string {
-  if (settings?.alert_enabled !== true) return 'Off';
+  if (settings === null) return 'As the settings say for all wallets';
+  if (!settings.alert_enabled) return 'Off';
   const { critical, warning, info } = settings;
   const unit = settings.alert_threshold_type === 'percentage' ? '%' : ' credits';
   return [['Critical', critical] as const, ['warning', warning] as const, ['notice', info] as const]
