@@ -1,5 +1,7 @@
+import { evaluateWallet } from '../../api/billing/balances/evaluate-wallet.ts';
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
+import { inTurns } from '../support/turns.ts';
 
 /** Wallets with alerts are compared every 5 seconds, most of them without news (money 3.12). */
 let world: BillingWorld;
@@ -74,4 +76,35 @@ test('a wallet that cannot be compared does not stop the others of its page', as
   expect(await evaluated()).toMatchObject({ failed: 1 });
   expect([await one.states(), await other.states()]).toEqual([[], ['in_alarm']]);
   await world.api.pool`update wallets set auto_topup = null where id = ${one.id}`;
+});
+
+/** What an invoice claims counts once: as open, or as the credits that have paid it. */
+test('an invoice that takes credits while an evaluation waits does not count twice', async () => {
+  const { api, catalog } = world;
+  api.clock.set(day('2026-04-12'));
+  const customer = await catalog.customer();
+  const wallet = await api.postOk('/v1/wallets', {
+    ...{ customer_id: customer.id, currency: 'usd', initial_credits_to_load: '100' },
+    auto_topup: { enabled: true, threshold: '30', amount: '50', invoicing: false },
+  });
+  const row = { display_name: 'Calls', amount: '50', quantity: '1', price_type: 'USAGE' };
+  const first = await api.postOk('/v1/invoices', {
+    ...{ customer_id: customer.id, invoice_type: 'ONE_OFF', currency: 'usd', line_items: [row] },
+  });
+  const edit = { line_items: [{ ...row, action: 'add', amount: '10' }] };
+  await api.postOk(`/v1/invoices/${first.id}/modify/execute`, edit);
+  const draft = { id: (await api.get(`/v1/invoices/${first.id}`)).body.recalculated_invoice_id };
+  const balances = async () => {
+    const { body } = await api.get(`/v1/wallets/${wallet.id}/balance/real-time`);
+    return [body.balance, body.real_time_balance];
+  };
+  expect(await balances()).toEqual(['100', '40']);
+  const [issued] = await inTurns<[{ status: number }, void]>(
+    api,
+    (tx) => tx`select from wallets where id = ${wallet.id} for update`,
+    () => api.post(`/v1/invoices/${draft.id}/finalize`),
+    () => evaluateWallet(api.deps, { scope: api.scope, user_id: '' }, wallet.id),
+  );
+  expect(issued.status).toBe(200);
+  expect(await balances()).toEqual(['40', '40']);
 });

@@ -31,6 +31,9 @@ import { realTimeBalances } from './real-time-balance.ts';
 const watchOf = async (db: Db, scope: Scope, wallet: WalletRow) =>
   (await findWatched(db, scope, [wallet])).get(wallet.id);
 
+/** How often the balance is read again at most, because the wallet has moved before it was locked. */
+const READS_MAX = 3;
+
 /**
  * Evaluates the balance of a wallet: logs and announces changes of its alerts, then executes a due automatic
  * top-up (money 3.10, 4). The usage is read before the wallet is locked (2.9.4). At most one top-up per
@@ -42,18 +45,36 @@ export async function evaluateWallet(
   caller: Caller,
   walletId: string,
 ): Promise<void> {
+  for (
+    let reads = 1;
+    !(await isEvaluated(deps, caller, walletId, reads === READS_MAX));
+    reads += 1
+  );
+}
+
+/**
+ * One evaluation; false if nothing was done, because the wallet has moved since its balance was read. What has moved it
+ * may be what was pending then, an invoice that takes credits or credits that expire, and would count twice.
+ */
+async function isEvaluated(
+  deps: BillingDeps,
+  caller: Caller,
+  walletId: string,
+  isLast: boolean,
+): Promise<boolean> {
   const { scope } = caller;
   const read = await getWallet(deps.pool, scope, walletId);
   const watch = await watchOf(deps.pool, scope, read);
-  if (watch === undefined) return;
+  if (watch === undefined) return true;
   const balance = (await realTimeBalances(deps, scope, [read], null)).get(walletId)!;
   const pending = decimal(balance.wallet.credit_balance).minus(
     decimal(balance.real_time_credit_balance),
   );
   const { has_held_credits } = watch;
-  if (!has_held_credits && pending.isZero()) return;
-  await deps.pool.begin(async (tx) => {
+  if (!has_held_credits && pending.isZero()) return true;
+  return await deps.pool.begin(async (tx) => {
     const wallet = await lockWallet(tx, scope, walletId);
+    if (!isLast && !pending.isZero() && hasMoved(balance.wallet, wallet)) return false;
     const at = isoTime(deps.clock.now());
     // The balance is read again under the lock; unsettled usage is the one read before.
     const ongoing = decimal(wallet.credit_balance).minus(pending);
@@ -61,8 +82,12 @@ export async function evaluateWallet(
     await writeAlerts(tx, deps, caller, wallet, ongoing, has_held_credits, at);
     if (has_held_credits) await writeFeatureAlerts(tx, deps, caller, wallet, ongoing, at);
     await topUpIfDue(tx, deps, caller, wallet, ongoing);
+    return true;
   });
 }
+
+const hasMoved = (before: WalletRow, now: WalletRow): boolean =>
+  before.credit_balance !== now.credit_balance || before.updated_at !== now.updated_at;
 
 /**
  * Evaluates the wallet and returns it. An outage of the usage store does not fail the command, which is

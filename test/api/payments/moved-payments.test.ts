@@ -3,9 +3,9 @@ import { dispatchRefund } from '../../../api/billing/refunds/settle-refund.ts';
 import { CreateRefundBody } from '../../../schemas/refund.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf } from '../../support/catalog.ts';
-import { eventually } from '../../support/metering-world.ts';
 import { brokenMoney } from '../../support/money-identities.ts';
 import { payOffline } from '../../support/payments.ts';
+import { inTurns } from '../../support/turns.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -39,23 +39,13 @@ const byCard = (invoice: { id: string }) =>
  * until they wait, the replacement first. Returns the replacement as it is afterwards.
  */
 async function replacedDuring(invoice: { id: string }, command: () => Promise<unknown>) {
-  const waiting = (count: number) =>
-    eventually(async () => {
-      const rows = await api.pool`
-        select from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`;
-      expect(rows).toHaveLength(count);
-    });
   const row = { action: 'add', display_name: 'More', amount: '10', quantity: '1' };
-  const started: Promise<unknown>[] = [];
-  await api.pool.begin(async (tx) => {
-    await tx`select from invoices where id = ${invoice.id} for update`;
-    started.push(api.post(`/v1/invoices/${invoice.id}/modify/execute`, { line_items: [row] }));
-    await waiting(1);
-    started.push(command());
-    await waiting(2);
-  });
-  await Promise.all(started);
+  await inTurns(
+    api,
+    (tx) => tx`select from invoices where id = ${invoice.id} for update`,
+    () => api.post(`/v1/invoices/${invoice.id}/modify/execute`, { line_items: [row] }),
+    command,
+  );
   const { recalculated_invoice_id: id } = (await api.get(`/v1/invoices/${invoice.id}`)).body;
   return (await api.get(`/v1/invoices/${id}`)).body;
 }
