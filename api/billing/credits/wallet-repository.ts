@@ -82,14 +82,19 @@ export async function lockCreditableWallet(
 }
 
 /**
- * Lets one transaction at a time make a wallet of the currency for the customer: the others wait until it ends.
+ * Lets one transaction at a time make a wallet of the currency and type for the customer: the others wait until it
+ * ends.
  */
 export async function lockWalletCreation(
   tx: Transaction,
   { environment_id }: Scope,
-  { customer_id, currency }: Pick<WalletRow, 'customer_id' | 'currency'>,
+  {
+    customer_id,
+    currency,
+    wallet_type,
+  }: Pick<WalletRow, 'customer_id' | 'currency' | 'wallet_type'>,
 ): Promise<void> {
-  const key = `wallet ${environment_id} ${customer_id} ${currency}`;
+  const key = `wallet ${environment_id} ${customer_id} ${currency} ${wallet_type}`;
   await tx`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 }
 
@@ -195,6 +200,19 @@ export async function findWalletsOfCustomer(
     select ${wallets.columns(db)} from wallets
      where ${inScope(db, scope)} and customer_id = ${customerId} and wallet_status <> 'closed'
      order by created_at desc, id desc`;
+}
+
+/** The same, locked in the order of their ids. */
+export async function lockWalletsOfCustomer(
+  tx: Transaction,
+  scope: Scope,
+  customerId: string,
+): Promise<WalletRow[]> {
+  return await tx<WalletRow[]>`
+    select ${wallets.columns(tx)} from wallets
+     where ${inScope(tx, scope)} and customer_id = ${customerId} and wallet_status <> 'closed'
+     order by id
+       for update`;
 }
 
 export interface WalletFilter {

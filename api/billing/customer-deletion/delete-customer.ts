@@ -1,11 +1,11 @@
 import { BillingError, type ErrorDetail } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
-import type { Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { archiveCustomer } from '../../customers/customers/archive-customer.ts';
 import { lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { findWalletsOfCustomer, type WalletRow } from '../credits/wallet-repository.ts';
+import { lockWalletsOfCustomer, type WalletRow } from '../credits/wallet-repository.ts';
 import { closeWallet } from '../wallets/end-wallet.ts';
 import { moveFreeze } from '../wallets/freeze-wallet.ts';
 import { obligationsOf, type Obligations } from './obligation-repository.ts';
@@ -25,7 +25,20 @@ export async function deleteCustomer(
   // New subscriptions and one-off invoices wait for this lock.
   const { status } = await lockCustomer(tx, caller.scope, { id });
   if (status === 'archived') return;
-  const details = refusals(await obligationsOf(tx, caller.scope, id));
+  await assertNothingOpen(tx, caller.scope, id);
+  // What credits a wallet, or buys credits for it, holds its lock. So both are as they are until the end from here on.
+  const wallets = await lockWalletsOfCustomer(tx, caller.scope, id);
+  await assertNothingOpen(tx, caller.scope, id);
+  for (const wallet of wallets) {
+    if (isEmpty(wallet)) await closeWallet(tx, deps, caller, wallet.id);
+    else if (wallet.wallet_status === 'active')
+      await moveFreeze(tx, caller.scope, wallet.id, 'freeze', changed(deps, caller));
+  }
+  await archiveCustomer(tx, deps, caller, id);
+}
+
+async function assertNothingOpen(tx: Transaction, scope: Scope, id: string): Promise<void> {
+  const details = refusals(await obligationsOf(tx, scope, id));
   if (details.length > 0)
     throw new BillingError(
       'invalid',
@@ -33,12 +46,6 @@ export async function deleteCustomer(
       `Customer ${id} cannot be deleted. ${details.map(({ message }) => message).join(' ')}`,
       details,
     );
-  for (const wallet of await findWalletsOfCustomer(tx, caller.scope, id)) {
-    if (isEmpty(wallet)) await closeWallet(tx, deps, caller, wallet.id);
-    else if (wallet.wallet_status === 'active')
-      await moveFreeze(tx, caller.scope, wallet.id, 'freeze', changed(deps, caller));
-  }
-  await archiveCustomer(tx, deps, caller, id);
 }
 
 const isEmpty = ({ credit_balance, overdraft }: WalletRow): boolean =>

@@ -22,7 +22,7 @@ import { assertKnownCurrency } from '../../tenancy/settings/custom-currencies.ts
 import { hashReference } from './references.ts';
 import { ledgerAfter, ledgerOf, writeDecision } from '../credits/ledger.ts';
 import { checkedAlertSettings, mergedAutoTopUp } from './watch-settings.ts';
-import { insertWallet, type WalletRow } from '../credits/wallet-repository.ts';
+import { insertWallet, lockWalletCreation, type WalletRow } from '../credits/wallet-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 
 /**
@@ -109,13 +109,17 @@ export type NewWallet = Pick<
   readonly auto_topup?: WalletRow['auto_topup'];
 }; // prettier-ignore
 
-/** Inserts an empty wallet, which the caller announces. 409 if an active one of the same kind exists. */
+/**
+ * Inserts an empty wallet, which the caller announces. 409 if an active one of the same kind exists. A command that
+ * credits such a wallet waits for this one (`prepaidWallet`).
+ */
 export async function openWallet(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   opened: NewWallet,
 ): Promise<WalletRow> {
+  await lockWalletCreation(tx, caller.scope, opened);
   return await insertWallet(tx, {
     ...newRecord(deps, caller, 'wallet'),
     ...opened,

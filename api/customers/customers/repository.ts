@@ -77,7 +77,11 @@ export async function getCustomerByExternalId(
   return customerAnswer(row);
 }
 
-/** The customer, locked until the transaction ends. */
+/**
+ * The customer, locked until the transaction ends. Rows that name the customer may be inserted meanwhile: their check
+ * of the foreign key does not wait for this lock, so a command that holds a wallet never waits here for one that wants
+ * the wallet.
+ */
 export async function lockCustomer(
   tx: Transaction,
   scope: Scope,
@@ -86,7 +90,7 @@ export async function lockCustomer(
   const condition: Fragment =
     'id' in by ? tx`id = ${by.id}` : tx`external_id = ${by.external_id} and status = 'published'`;
   const [row] = await tx<CustomerRow[]>`
-    select ${columns(tx)} from customers where ${inScope(tx, scope)} and ${condition} for update`;
+    select ${columns(tx)} from customers where ${inScope(tx, scope)} and ${condition} for no key update`;
   if (row === undefined) throw notFound('Customer', 'id' in by ? by.id : by.external_id);
   return row;
 }

@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
+import { evaluateWallet } from '../../../api/billing/balances/evaluate-wallet.ts';
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { inTurns } from '../../support/turns.ts';
 
 /** A customer is deleted when nothing runs or is open (billing 13.1). */
 let world: BillingWorld;
@@ -219,4 +221,51 @@ test('of a deletion and an invoice at once, one is refused', async () => {
   expect([deleted.status, invoiced.status].toSorted()).toEqual(
     deleted.status === 204 ? [204, 400] : [201, 400],
   );
+});
+
+/** The deletion decides by the wallets as they are once it holds their locks (billing 13.1). */
+describe('a deletion that waits for a wallet', () => {
+  const afterOther = async (wallet: { id: string }, other: () => Promise<unknown>, of: Customer) =>
+    (
+      await inTurns<[unknown, { status: number }]>(
+        world.api,
+        (tx) => tx`select from wallets where id = ${wallet.id} for update`,
+        other,
+        () => remove(of),
+      )
+    )[1];
+  const balanceOf = async ({ id }: { id: string }) =>
+    (await world.api.get(`/v1/wallets/${id}`)).body;
+
+  test('which gets its first credits: they are kept, and the wallet is frozen', async () => {
+    const customer = await world.catalog.customer();
+    const wallet = await walletOf(customer);
+    const credit = { credits_to_add: '10', transaction_reason: 'FREE_CREDIT_GRANT' };
+    const topUp = () => world.api.postOk(`/v1/wallets/${wallet.id}/top-up`, credit);
+    expect(await afterOther(wallet, topUp, customer)).toMatchObject({ status: 204 });
+    expect(await balanceOf(wallet)).toMatchObject({ wallet_status: 'frozen', balance: '10' });
+  });
+
+  test('which buys credits by itself: their invoice is open, and the customer stays', async () => {
+    const customer = await world.catalog.customer();
+    const wallet = await walletOf(customer, { initial_credits_to_load: '1' });
+    await world.api.postOk(`/v1/wallets/${wallet.id}/debit`, {
+      ...{ credits: '1', transaction_reason: 'MANUAL_BALANCE_DEBIT', idempotency_key: wallet.id },
+    });
+    // Nothing has evaluated it since.
+    const { pool } = world.api;
+    const auto = {
+      enabled: true,
+      threshold: '5',
+      amount: '20',
+      invoicing: true,
+      cooldown_ms: null,
+    };
+    await pool`update wallets set auto_topup = ${pool.json(auto)} where id = ${wallet.id}`;
+    const caller = { scope: world.api.scope, user_id: '' };
+    const buy = () => evaluateWallet(world.api.deps, caller, wallet.id);
+    expect(await afterOther(wallet, buy, customer)).toMatchObject({ status: 400 });
+    expect(await statusOf(customer)).toBe('published');
+    expect(await balanceOf(wallet)).toMatchObject({ wallet_status: 'active' });
+  });
 });
