@@ -1,4 +1,4 @@
-import { cancelUnpaid } from '../api/billing/subscriptions/cancel-unpaid.ts';
+import { cancelOverdue } from '../api/billing/subscriptions/cancel-unpaid.ts';
 import {
   scopesThatCancelUnpaid,
   unpaidSubscriptions,
@@ -32,7 +32,7 @@ export const cancelUnpaidSubscriptions: Job<BillingDeps> = {
       async work(id) {
         const isCancelled = await deps.pool.begin(async (tx) => {
           await holdJobLease(tx, run.lease);
-          return await cancelUnpaid(tx, deps, scope, id, run.at);
+          return await cancelOverdue(tx, deps, scope, id, run.at);
         });
         if (isCancelled) totals.cancelled += 1;
       },

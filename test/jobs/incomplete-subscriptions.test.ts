@@ -2,6 +2,7 @@ import { billingWorldFrom } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
 import { eventsOf, invoiceDue, payOffline } from '../support/payments.ts';
+import { inTurns } from '../support/turns.ts';
 
 const world = billingWorldFrom('2026-11-01T00:00:00.000Z');
 beforeEach(async () => {
@@ -115,6 +116,25 @@ describe('an incomplete subscription (billing 10.3)', () => {
 });
 
 /** It was never active, so its end bills nothing and takes back what it was asked to pay (billing 13). */
+test('the job waits for a later due date that is being set, and then leaves the subscription', async () => {
+  await configure({ grace_period_days: 2, auto_cancellation_enabled: true });
+  const terms = { payment_behavior: 'default_incomplete' };
+  const { subscription, invoice } = await invoiceDue(world.api, '100', terms);
+  world.api.clock.set(day('2026-11-10'));
+  const put = { due_date: day('2026-11-20') };
+  const [updated, report] = await inTurns<[{ status: number }, unknown]>(
+    world.api,
+    (tx) => tx`select from subscriptions where id = ${subscription.id} for update`,
+    () => world.api.put(`/v1/invoices/${invoice.id}`, put),
+    () => world.cancelUnpaid(),
+  );
+  expect(updated.status).toBe(200);
+  expect(report).toEqual({ cancelled: 0, failed: 0 });
+  expect(await read(subscription)).toMatchObject({ subscription_status: 'incomplete' });
+  world.api.clock.set(day('2026-11-22'));
+  expect(await world.cancelUnpaid()).toEqual({ cancelled: 1, failed: 0 });
+});
+
 describe('an incomplete subscription that is cancelled', () => {
   /** 100.00 in advance, 31.00 in arrears and 50 calls at 0.02 on 11 November. */
   async function incomplete(more: object = {}) {

@@ -15,6 +15,7 @@ import {
   lockSubscription,
 } from '../records/subscription-repository.ts';
 import { takeBackInvoices } from './take-back-invoices.ts';
+import { isOverdue } from './unpaid-repository.ts';
 
 /**
  * Cancels the subscription and takes its invoices back, as a cancellation by hand does (billing 13). False if the
@@ -56,6 +57,21 @@ export async function cancelUnpaid(
     subscription: subscriptionSnapshot(subscription, customer),
   });
   return true;
+}
+
+/**
+ * The same for one that the job has found. False also if its invoice is not overdue any more, or the setting does not
+ * ask for it any more: both may have changed while the job waited for the lock.
+ */
+export async function cancelOverdue(
+  tx: Transaction,
+  deps: BillingDeps,
+  scope: Scope,
+  id: string,
+  at: string,
+): Promise<boolean> {
+  await lockSubscription(tx, scope, id);
+  return (await isOverdue(tx, scope, id, at)) && (await cancelUnpaid(tx, deps, scope, id, at));
 }
 
 const isBeingPaid = ({ payment_status, amount_paid }: InvoiceRecord): boolean =>

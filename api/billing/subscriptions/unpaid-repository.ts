@@ -48,6 +48,13 @@ export async function unpaidSubscriptions(
      limit ${limit}`;
 }
 
+/** Whether the subscription is one of them now. */
+export async function isOverdue(db: Db, scope: Scope, id: string, at: string): Promise<boolean> {
+  const found = await db`
+    select from (${unpaid(db)}) u where ${inScope(db, scope, 'u')} and u.id = ${id} and u.at <= ${at}`;
+  return found.length > 0;
+}
+
 /** When unpaid subscriptions of the clock's customers end. */
 export const unpaidTimes = (db: Db, clock: ClockRef): Fragment => db`
   select u.at from (${unpaid(db)}) u join customers c on c.id = u.customer_id
