@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BillingError, cut, DETAILS_MAX, type ErrorDetail } from '../../domain/errors.ts';
+import { boundMessage } from '../../schemas/bound-message.ts';
 import type { UnknownKey } from './near-misses.ts';
 
 /**
@@ -19,7 +20,7 @@ export function parse<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const context: z.core.ParseContextInternal = {
     async: false,
-    error: optionMessage,
+    error: messageOf,
     abortEarly: hasMoreValuesThan(value, FULLY_CHECKED_VALUES_MAX),
   };
   const payload = schema._zod.run({ value, issues: [] }, context);
@@ -71,14 +72,18 @@ function closest(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 /** How many characters of a wrong value a message repeats. */
 const VALUE_LENGTH_MAX = 60;
 
-/** Names the allowed values, and the text that was sent instead. Messages of a schema come first. */
-const optionMessage: z.core.$ZodErrorMap = (issue) => {
-  if (issue.code !== 'invalid_value' || issue.values.length === 1) return undefined;
-  const allowed = z.core.util.joinValues(issue.values, '|');
-  return typeof issue.input === 'string'
-    ? `${JSON.stringify(cut(issue.input, VALUE_LENGTH_MAX))} is not one of: ${allowed}`
+/** The product's words where a schema has none of its own; undefined leaves the words to zod. */
+const messageOf: z.core.$ZodErrorMap = (issue) =>
+  issue.code === 'invalid_value' ? optionMessage(issue) : boundMessage(issue);
+
+/** Names the allowed values, and the text that was sent instead. */
+function optionMessage({ values, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidValue>) {
+  if (values.length === 1) return undefined;
+  const allowed = z.core.util.joinValues(values, '|');
+  return typeof input === 'string'
+    ? `${JSON.stringify(cut(input, VALUE_LENGTH_MAX))} is not one of: ${allowed}`
     : `must be one of: ${allowed}`;
-};
+}
 
 const ABSENT = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 

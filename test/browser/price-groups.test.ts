@@ -34,6 +34,8 @@ describeInBrowser('price groups', (executable) => {
     await hands.write(made.getByLabel('Name', { exact: true }), 'Large models');
     await hands.press(button('Create price group'));
     await made.getByText('is required').waitFor();
+    await hands.write(made.getByLabel('Lookup key'), 'm'.repeat(256));
+    await made.getByText('must have at most 255 characters, and has 256').waitFor();
     await hands.write(made.getByLabel('Lookup key'), 'models');
     await hands.press(button('Create price group'));
     await made.locator('[name="lookup_key"][aria-invalid="true"]').waitFor();

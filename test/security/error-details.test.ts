@@ -75,6 +75,27 @@ describe('details of errors', () => {
     );
   });
 
+  test.each([
+    [{ name: '' }, 'name: must not be empty'],
+    [{ name: 'abcd' }, 'name: must have at most 3 characters, and has 4'],
+    [{ name: '😀😀😀😀' }, 'name: must have at most 3 characters, and has 4'],
+    [{ currency: 'us' }, 'currency: must have exactly 3 characters, and has 2'],
+    [{ ids: [] }, 'ids: must not be empty'],
+    [{ ids: ['a', 'b'] }, 'ids: must have at most 1 item, and has 2'],
+    [{ limit: 0 }, 'limit: must be at least 1, and is 0'],
+    [{ limit: 1001 }, 'limit: must be at most 1000, and is 1001'],
+    [{ share: 0 }, 'share: must be greater than 0, and is 0'],
+  ])('the error of a bound names the bound and what was sent: %j', (sent, message) => {
+    const schema = z.object({
+      name: z.string().min(1).max(3).optional(),
+      currency: z.string().length(3).optional(),
+      ids: z.array(z.string()).min(1).max(1).optional(),
+      limit: z.int().min(1).max(1000).optional(),
+      share: z.number().positive().optional(),
+    });
+    expect(() => parse(schema, sent, 'body')).toThrow(message);
+  });
+
   test('a body: a megabyte of unknown keys is named in part', async () => {
     const body = Object.fromEntries(
       Array.from({ length: 2_000 }, (_none, index) => [`k${index}`.padEnd(300, 'k'), 1]),

@@ -10,6 +10,7 @@ import {
   type UseFormReturn,
 } from 'react-hook-form';
 import type { z } from 'zod';
+import { boundMessage } from '../../schemas/bound-message.ts';
 import { Refusal } from '../client/refusal.ts';
 import { Button, type ButtonTone } from './button.tsx';
 import { Failure } from './query-state.tsx';
@@ -34,7 +35,7 @@ export function useApiForm<Schema extends z.ZodType>(
 ): UseFormReturn<Values<Schema>> {
   return useForm<Values<Schema>>({
     // The values are sent as they were typed: the server reads them with the same schema.
-    resolver: zodResolver(schema as never, undefined, { raw: true }) as never,
+    resolver: zodResolver(schema as never, { error: boundMessage }, { raw: true }) as never,
     defaultValues,
     // An error disappears while its field is corrected, not when the field loses focus: the button must not
     // move under the pointer.
