@@ -1,6 +1,6 @@
 import { decimal, Decimal, decimalText, sum, ZERO } from '../money.ts';
-import { byText } from '../text-order.ts';
 import { epochMs } from '../time/instant.ts';
+import { inOrderOfUse } from './order-of-use.ts';
 import { CREDIT_BUCKETS, type Consumption, type CreditReason } from './transaction.ts';
 
 /**
@@ -35,23 +35,6 @@ export function isSpendable(
   if (expiry > now) return true;
   return (
     arrearsPeriodEnd !== null && epochMs(arrearsPeriodEnd) <= expiry && now < expiry + HOLD_LIMIT_MS
-  );
-}
-
-/**
- * The order of use: priority, then the sooner expiry, then the older, then the id (money 2.5 step 5).
- */
-export function inOrderOfUse(blocks: readonly CreditBlock[]): CreditBlock[] {
-  return [...blocks].sort(
-    (left, right) =>
-      nullsLast(left.priority, right.priority, (one, other) => one - other) ||
-      nullsLast(
-        left.expiry_date,
-        right.expiry_date,
-        (one, other) => epochMs(one) - epochMs(other),
-      ) ||
-      epochMs(left.created_at) - epochMs(right.created_at) ||
-      byText(left.id, right.id),
   );
 }
 
@@ -119,9 +102,4 @@ export function creditsAvailableBreakdown(blocks: readonly CreditBlock[]): {
   const ofBucket = (bucket: 'free' | 'purchased') =>
     availableCredits(blocks.filter((block) => CREDIT_BUCKETS[block.transaction_reason] === bucket));
   return { free: decimalText(ofBucket('free')), purchased: decimalText(ofBucket('purchased')) };
-}
-
-function nullsLast<T>(left: T | null, right: T | null, compare: (one: T, other: T) => number) {
-  if (left === null || right === null) return Number(left === null) - Number(right === null);
-  return compare(left, right);
 }

@@ -1,6 +1,7 @@
 import { Decimal, decimalText, roundToStorage, sum, ZERO } from '../money.ts';
 import { epochMs, isoText, type Instant } from '../time/instant.ts';
-import { inOrderOfUse, isSpendable, type CreditBlock } from './credit-block.ts';
+import { isSpendable, type CreditBlock } from './credit-block.ts';
+import { inOrderOfUse } from './order-of-use.ts';
 
 const DAY_MS = 86_400_000;
 /** A forecast ends after this time. */

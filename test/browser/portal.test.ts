@@ -178,7 +178,7 @@ describeInBrowser('portal', (executable) => {
     await page.getByText('No payment method is saved').waitFor();
 
     // Leaving ends the session in this browser.
-    await press('Leave');
+    await press('Sign out');
     await page.getByRole('heading', { name: 'You have left the portal' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Open the link that you were sent' }).waitFor();

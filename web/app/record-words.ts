@@ -12,7 +12,7 @@ export const recordInWords = (type: string): string => RECORDS[type] ?? formatWo
 const JOBS: Readonly<Record<string, string>> = {
   'apply-credit-grants': 'the granting of credits',
   'cancel-unpaid-subscriptions': 'the cancellation of unpaid subscriptions',
-  'close-billing-periods': 'the end of the billing period',
+  'close-billing-periods': 'the closing of the billing period',
   'collect-invoices': 'the collection of payments',
   'evaluate-alerts': 'the check of alerts',
   'expire-checkouts': 'the expiry of payment pages',

@@ -24,7 +24,7 @@ export function PortalShell() {
         <span className={styles.who}>
           <bdi className={styles.customer}>{customer.name}</bdi>
           <Button small tone="quiet" onPress={() => void leavePortal().catch(setFailure)}>
-            Leave
+            Sign out
           </Button>
         </span>
       </Seller>

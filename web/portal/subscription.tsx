@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { billingCycleInWords } from '../app/billing/billing-cycle.ts';
 import { InvoiceDocument } from '../app/billing/invoice-document.tsx';
 import { rateOf } from '../app/billing/rate-of.ts';
 import { Status } from '../ui/badge.tsx';
@@ -48,10 +49,7 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
       <Card>
         <Facts
           of={[
-            [
-              'Billing cycle',
-              `${formatWord(subscription.billing_period)}, ${subscription.billing_cycle === 'calendar' ? 'by the calendar' : 'counted from its start'}`,
-            ],
+            ['Billing cycle', billingCycleInWords(subscription)],
             [
               'Current period',
               <Period

@@ -5,12 +5,12 @@ import {
   availableCredits,
   creditsAvailableBreakdown,
   HOLD_LIMIT_MS,
-  inOrderOfUse,
   isSpendable,
   spendableCredits,
   takeCredits,
   takeInOrder,
 } from '../../../domain/wallet/credit-block.ts';
+import { inOrderOfUse } from '../../../domain/wallet/order-of-use.ts';
 import { type CreditReason } from '../../../domain/wallet/transaction.ts';
 import { block, left, NOW } from './wallet-input.ts';
 

@@ -71,7 +71,7 @@ function FeatureBar({ usage, zone }: { readonly usage: FeatureUsage; readonly zo
       )}
       {usage.next_usage_reset_at === null ? null : (
         <span className={styles.reset}>
-          Begins again on <Day at={usage.next_usage_reset_at} zone={zone} />
+          Resets on <Day at={usage.next_usage_reset_at} zone={zone} />
         </span>
       )}
     </>

@@ -17,7 +17,11 @@ export const associationColumns = (zone: string): readonly Column<Association>[]
     cell: ({ currency }) => currency?.toUpperCase() ?? 'All',
   },
   { header: 'Priority', wideOnly: true, align: 'end', cell: ({ priority }) => priority },
-  { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> },
+  {
+    header: 'First day',
+    wideOnly: true,
+    cell: ({ start_date }) => <Day at={start_date} zone={zone} />,
+  },
   {
     header: 'Last day',
     wideOnly: true,

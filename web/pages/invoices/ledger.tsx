@@ -24,7 +24,7 @@ export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readon
             <Figure label="Total" value={<Money amount={sums.total} currency={currency} />} />
             <Figure label="Paid" value={<Money amount={sums.amount_paid} currency={currency} />} />
             <Figure
-              label="Credited"
+              label="Credit notes"
               value={<Money amount={sums.adjustment_amount} currency={currency} />}
             />
             <Figure
@@ -49,7 +49,7 @@ export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readon
                 { header: 'Time', cell: ({ at }) => <Time at={at} zone={zone} /> },
                 { header: 'Description', wideOnly: true, cell: ({ description }) => description },
                 {
-                  header: 'Reason',
+                  header: 'Reason or method',
                   wideOnly: true,
                   cell: ({ reason }) =>
                     reason === null ? '–' : /^[A-Z_]+$/.test(reason) ? formatWord(reason) : reason,

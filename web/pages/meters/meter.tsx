@@ -127,7 +127,9 @@ function Versions({ id }: { readonly id: string }) {
               { header: 'Aggregation', wideOnly: true, cell: inWords },
               {
                 header: 'Applies to periods from',
-                cell: ({ effective_from }) => <Time at={effective_from} />,
+                cell: ({ version, effective_from }) =>
+                  // Periods before all versions use the first one (metering 6).
+                  version === 1 ? 'The beginning' : <Time at={effective_from} />,
               },
               {
                 header: 'Past events',

@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Row>[] = [
   level('Critical', 'critical'),
   level('Warning', 'warning'),
   level('Notice', 'info'),
-  { header: 'State', cell: (row) => <Status word={row.enabled ? row.alert_state : 'off'} /> },
+  { header: 'Status', cell: (row) => <Status word={row.enabled ? row.alert_state : 'off'} /> },
 ];
 
 function level(header: string, name: 'critical' | 'warning' | 'info'): Column<Row> {

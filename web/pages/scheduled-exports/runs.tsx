@@ -18,7 +18,7 @@ interface Run extends Workflow {
 const LOOK_MS = 2_000;
 
 const COLUMNS: readonly Column<Run>[] = [
-  { header: 'Begun', cell: ({ start_time }) => <Time at={start_time} seconds /> },
+  { header: 'Started', cell: ({ start_time }) => <Time at={start_time} seconds /> },
   { header: 'Ended', wideOnly: true, cell: ({ close_time }) => <Time at={close_time} seconds /> },
   { header: 'Outcome', cell: ({ status }) => <Status word={status} /> },
   { header: 'Reason', cell: ({ error }) => error ?? '–' },

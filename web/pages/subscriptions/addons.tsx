@@ -78,7 +78,11 @@ const columnsOf = (zone: string): readonly Column<Association>[] => [
     ),
   },
   { header: 'Quantity', align: 'end', cell: ({ quantity }) => <Quantity value={quantity} /> },
-  { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> },
+  {
+    header: 'First day',
+    wideOnly: true,
+    cell: ({ start_date }) => <Day at={start_date} zone={zone} />,
+  },
   { header: 'Last day', cell: ({ end_date }) => <LastDay end={end_date} zone={zone} /> },
 ];
 

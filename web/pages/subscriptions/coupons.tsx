@@ -81,7 +81,11 @@ const columnsOf = (
     wideOnly: true,
     cell: (row) => <bdi>{lines.get(row.subscription_line_item_id ?? '') ?? couponPart(row)}</bdi>,
   },
-  { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> },
+  {
+    header: 'First day',
+    wideOnly: true,
+    cell: ({ start_date }) => <Day at={start_date} zone={zone} />,
+  },
   { header: 'Last day', cell: ({ end_date }) => <LastDay end={end_date} zone={zone} /> },
 ];
 

@@ -77,7 +77,7 @@ export function Entitlements({ subscription }: { readonly subscription: Subscrip
                   </Link>
                 ),
               },
-              { header: 'From', cell: ({ from }) => <Origin of={from} /> },
+              { header: 'Part of', cell: ({ from }) => <Origin of={from} /> },
               { header: 'Value', align: 'end', cell: grantOf },
               ...(mayChange
                 ? [

@@ -82,7 +82,7 @@ export function SpendAlerts({ subscription }: { readonly subscription: Subscript
                   },
                   ...levelColumns(subscription.currency),
                   {
-                    header: 'State',
+                    header: 'Status',
                     cell: (row) => <Status word={row.enabled ? row.alert_state : 'off'} />,
                   },
                   ...(mayWrite

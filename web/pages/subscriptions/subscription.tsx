@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import { billingCycleInWords } from '../../app/billing/billing-cycle.ts';
 import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
 import { rateOf } from '../../app/billing/rate-of.ts';
 import { Timeline } from '../../app/billing/timeline.tsx';
@@ -135,7 +136,7 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
                   rateOf(price)
                 ),
             },
-            { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> }, // prettier-ignore
+            { header: 'First day', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> }, // prettier-ignore
             { header: 'Last day', wideOnly: true, cell: ({ end_date }) => <LastDay end={end_date} zone={zone} /> }, // prettier-ignore
             {
               header: 'Quantity',
@@ -161,7 +162,7 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
           <Facts
             of={[
               ['Id', <Id of={subscription.id} />],
-              ['Billing cycle', `${formatWord(subscription.billing_period)}, ${subscription.billing_cycle}`], // prettier-ignore
+              ['Billing cycle', billingCycleInWords(subscription)],
               [
                 'Current period',
                 <Period

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { inOrderOfUse } from '../../../domain/wallet/order-of-use.ts';
 import { creditReasonOf } from '../../app/billing/credit-reasons.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { DataTable } from '../../ui/data-table.tsx';
@@ -9,7 +10,7 @@ import { Stack } from '../../ui/page.tsx';
 
 const SHOWN = 200;
 
-/** Blocks with credits left; the block that expires first is at the top. */
+/** Blocks with credits left; the block that is used first is at the top. */
 export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'> }) {
   const query = useQuery({
     queryKey: ['wallet-blocks', wallet.id],
@@ -26,7 +27,7 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
           signal,
         }),
       );
-      return { ...page, items: [...page.items].sort(byExpiry) };
+      return { ...page, items: inOrderOfUse(page.items) };
     },
   });
   const blocks = query.data?.items ?? [];
@@ -35,8 +36,8 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
   return (
     <Stack>
       <p>
-        Blocks are used in the order of their priority, the smallest number first. Of blocks with
-        the same priority, the one that expires first is used first.
+        The blocks in the order in which they are used: the smallest priority first, blocks without
+        one last. Of blocks with the same priority, the one that expires first; then the older one.
       </p>
       <DataTable
         label="Blocks of credits"
@@ -71,8 +72,3 @@ export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'>
     </Stack>
   );
 }
-
-const byExpiry = (
-  a: { readonly expiry_date: string | null },
-  b: { readonly expiry_date: string | null },
-): number => (a.expiry_date ?? '9999').localeCompare(b.expiry_date ?? '9999');

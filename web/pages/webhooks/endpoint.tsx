@@ -44,7 +44,7 @@ export function View() {
                 <Facts
                   of={[
                     ['Address', found.url],
-                    ['State', <EndpointState key="state" of={found} />],
+                    ['Status', <EndpointState key="state" of={found} />],
                     ...(found.disabled_reason === null
                       ? []
                       : [['Reason', found.disabled_reason] as const]),

@@ -17,7 +17,7 @@ type Endpoint = ApiRecord<'WebhookEndpoint'>;
 
 const COLUMNS: readonly Column<Endpoint>[] = [
   { header: 'Address', cell: ({ url }) => url },
-  { header: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
+  { header: 'Status', cell: (endpoint) => <EndpointState of={endpoint} /> },
   { header: 'Events', wideOnly: true, cell: ({ event_types: types }) => types.length === 0 ? 'All' : types.join(', ') },
   { header: 'Description', wideOnly: true, cell: ({ description }) => description ?? '–' },
   { header: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
