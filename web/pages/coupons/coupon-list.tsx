@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Coupon>[] = [
   {
     header: 'Coupon',
     sort: 'name',
-    cell: ({ name, coupon_code }) => (
+    cell: ({ name, coupon_code, status }) => (
       <>
         <bdi>{name}</bdi>
         {coupon_code === null ? null : (
@@ -31,6 +31,11 @@ const COLUMNS: readonly Column<Coupon>[] = [
             <code>{coupon_code}</code>
           </Narrow>
         )}
+        {status === 'archived' ? (
+          <Narrow>
+            <Status word={status} />
+          </Narrow>
+        ) : null}
       </>
     ),
   },

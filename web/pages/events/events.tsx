@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Pause, Play } from 'lucide-react';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { DataTable, type Column, type ListPage } from '../../ui/data-table.tsx';
+import { DataTable, Narrow, type Column, type ListPage } from '../../ui/data-table.tsx';
 import {
   ChoiceFilter,
   ClearFilters,
@@ -51,7 +51,15 @@ const FILTERS = {
 };
 
 const COLUMNS: readonly Column<Event>[] = [
-  { header: 'Event', cell: ({ id }) => <code className={styles.id}>{id}</code> },
+  {
+    header: 'Event',
+    cell: ({ id, event_name }) => (
+      <>
+        <code className={styles.id}>{id}</code>
+        <Narrow>{event_name}</Narrow>
+      </>
+    ),
+  },
   { header: 'Name', wideOnly: true, cell: ({ event_name }) => event_name },
   { header: 'Customer', cell: (event) => event.external_customer_id },
   {

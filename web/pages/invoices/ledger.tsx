@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
-import { PlainTable } from '../../ui/data-table.tsx';
+import { Narrow, PlainTable } from '../../ui/data-table.tsx';
 import { Figure, Figures } from '../../ui/figure.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Stack } from '../../ui/page.tsx';
@@ -45,8 +45,18 @@ export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readon
               label="Ledger"
               rows={entries}
               columns={[
-                { header: 'Type', cell: ({ type }) => formatWord(type) },
-                { header: 'Time', cell: ({ at }) => <Time at={at} zone={zone} /> },
+                {
+                  header: 'Type',
+                  cell: ({ type, at }) => (
+                    <>
+                      {formatWord(type)}
+                      <Narrow>
+                        <Time at={at} zone={zone} />
+                      </Narrow>
+                    </>
+                  ),
+                },
+                { header: 'Time', wideOnly: true, cell: ({ at }) => <Time at={at} zone={zone} /> },
                 { header: 'Description', wideOnly: true, cell: ({ description }) => description },
                 {
                   header: 'Reason or method',

@@ -9,7 +9,7 @@ import { useListState } from '../../ui/list-state.ts';
 import { Money } from '../../ui/money.tsx';
 import { Page, Stack } from '../../ui/page.tsx';
 import { Progress } from '../../ui/progress.tsx';
-import { EmptyState, Failure } from '../../ui/query-state.tsx';
+import { Awaiting, EmptyState, Failure } from '../../ui/query-state.tsx';
 import { Period } from '../../ui/time.tsx';
 import { comparedInvoices, type LateUsage } from './compared-invoices.ts';
 import { reasonOf } from './late-usage.ts';
@@ -72,9 +72,11 @@ export function View() {
     >
       <Filters of={FILTERS} state={list} isFiltered={list.isFiltered} />
       {query.isError ? <Failure error={query.error} retry={query.refetch} /> : null}
-      {query.isPending ? (
+      {!query.isPending ? null : compared.total === 0 ? (
+        <Awaiting what="the invoices" />
+      ) : (
         <Progress label="Invoices compared" done={compared.done} of={compared.total} />
-      ) : null}
+      )}
       {query.data === undefined ? null : rows.length === 0 ? (
         <EmptyState
           title={list.isFiltered ? 'No invoice differs' : 'No late usage'}

@@ -7,7 +7,7 @@ import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge, Status } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import type { Column } from '../../ui/data-table.tsx';
+import { Narrow, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatDecimal } from '../../ui/text.ts';
@@ -22,7 +22,20 @@ type Rate = ApiRecord<'TaxRate'>;
 const STATE = { form: '' };
 
 const COLUMNS: readonly Column<Rate>[] = [
-  { header: 'Tax rate', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
+  {
+    header: 'Tax rate',
+    sort: 'name',
+    cell: (rate) => (
+      <>
+        <bdi>{rate.name}</bdi>
+        {rate.status === 'archived' ? (
+          <Narrow>
+            <Badge>Archived</Badge>
+          </Narrow>
+        ) : null}
+      </>
+    ),
+  },
   { header: 'Code', sort: 'code', cell: ({ code }) => <code>{code}</code> },
   { header: 'Status', wideOnly: true, cell: (row) => row.status === 'archived' ? <Badge>Archived</Badge> : <Status word={row.tax_rate_status} /> }, // prettier-ignore
   {

@@ -7,7 +7,7 @@ import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
-import type { Column } from '../../ui/data-table.tsx';
+import { Narrow, type Column } from '../../ui/data-table.tsx';
 import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
@@ -39,7 +39,25 @@ const columnsOf = (
   names: ReadonlyMap<string, string>,
   fraction: number,
 ): readonly Column<Wallet>[] => [
-  { header: 'Wallet', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
+  {
+    header: 'Wallet',
+    sort: 'name',
+    cell: (wallet) => (
+      <>
+        <bdi>{wallet.name}</bdi>
+        {wallet.wallet_status === 'active' ? null : (
+          <Narrow>
+            <Status word={wallet.wallet_status} />
+          </Narrow>
+        )}
+        {wallet.alert_state !== 'ok' ? (
+          <Narrow>
+            <Status word={alertStateOf(wallet)} />
+          </Narrow>
+        ) : null}
+      </>
+    ),
+  },
   { header: 'Customer', cell: ({ customer_id }) => <bdi>{names.get(customer_id) ?? '–'}</bdi> },
   { header: 'Type', wideOnly: true, cell: ({ wallet_type }) => formatWord(wallet_type) },
   {
