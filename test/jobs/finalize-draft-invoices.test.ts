@@ -1,6 +1,8 @@
+import { usageQueryTooLarge } from '../../clickhouse/reading/usage-errors.ts';
 import { packPosition } from '../../domain/metering/position.ts';
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
 import { day } from '../support/day.ts';
+import { inTurns } from '../support/turns.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
 
 let world: BillingWorld;
@@ -203,4 +205,24 @@ describe('what cannot be finalized', () => {
     expect(await world.finalize()).toMatchObject({ finalized: 0, failed: 0 });
     expect((await cycleOf(subscription)).finalized_at).toBe(day('2026-04-01'));
   });
+});
+
+test('a draft that is edited while it is refused keeps no refusal of its earlier rows', async () => {
+  const { subscription, customer, invoice } = await drafted();
+  const { api, usage } = world;
+  usage.failFor(customer, usageQueryTooLarge('more usage than one call may read'));
+  api.clock.set(AFTER_GRACE);
+  await api.pool`update invoices set stream_heads = '{}' where id = ${invoice.id}`;
+  const edit = { action: 'update', id: invoice.line_items[0].id, amount: '9' };
+  const [edited] = await inTurns<[{ status: number }, unknown]>(
+    api,
+    (tx) => tx`select from invoices where id = ${invoice.id} for update`,
+    () => api.post(`/v1/invoices/${invoice.id}/modify/execute`, { line_items: [edit] }),
+    () => world.finalize(),
+  );
+  expect(edited.status).toBe(200);
+  expect(await cycleOf(subscription)).toMatchObject({ finalize_refusal: null });
+  expect(await world.finalize()).toMatchObject({ finalized: 1 });
+  expect(await cycleOf(subscription)).toMatchObject({ invoice_status: 'FINALIZED', total: '9' });
+  usage.failFor(customer, null);
 });

@@ -179,7 +179,7 @@ async function refuse(
     if (!refusal.isFinal && invoice.finalize_refusal === refusal.text) continue;
     await deps.pool.begin(async (tx) => {
       await hold(tx);
-      const refused = await setFinalizeRefusal(tx, scope, invoice.id, refusal);
+      const refused = await setFinalizeRefusal(tx, scope, invoice, refusal);
       if (refused === null) return;
       const event = invoiceEvent('invoice.update', scope, {
         invoice: refused,

@@ -10,6 +10,7 @@ import {
   dispatchRefunds,
   recordOutsideRefund,
 } from '../refunds/settle-refund.ts';
+import { getPayment } from '../records/payment-repository.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
 import {
   claimEvent,
@@ -75,35 +76,58 @@ async function asked(
         return { outcome, reason: applied.mismatch, refunds: applied.refunds };
       };
     }
+    const paid = await paidBefore(deps, open, event, paymentId);
     if (event.kind === 'dispute')
       return async (tx, caller) => {
-        await recordOutsideRefund(tx, deps, caller, paymentId, {
+        const { id, refunds } = await paid(tx, caller);
+        await recordOutsideRefund(tx, deps, caller, id, {
           gateway_refund_id: event.dispute_id,
           amount: event.amount,
           metadata: { dispute: event.dispute_id },
         });
-        return { outcome: 'applied', reason: null, refunds: [] };
+        return { outcome: 'applied', reason: null, refunds };
       };
     const state = await open.gateway.findRefund(event.gateway_refund_id);
     if (state === null) return IGNORED;
     return async (tx, caller) => {
-      const ours = await findRefundOfEvent(
-        tx,
-        open,
-        paymentId,
-        event.gateway_refund_id,
-        state.reference,
-      );
+      const { id, refunds } = await paid(tx, caller);
+      const refundId = event.gateway_refund_id;
+      const ours = await findRefundOfEvent(tx, open, id, refundId, state.reference);
       if (ours !== null) await applyGatewayRefund(tx, deps, caller, ours, state);
       else if (state.state === 'succeeded')
-        await recordOutsideRefund(tx, deps, caller, paymentId, {
-          gateway_refund_id: event.gateway_refund_id,
+        await recordOutsideRefund(tx, deps, caller, id, {
+          gateway_refund_id: refundId,
           amount: state.amount,
           metadata: {},
         });
-      return { outcome: 'applied', reason: null, refunds: [] };
+      return { outcome: 'applied', reason: null, refunds };
     };
   } catch (error) {
     throw error instanceof GatewayUnavailable ? gatewayUnavailable() : error;
   }
+}
+
+/** The payment that has the money of an event, and refunds that its arrival caused. */
+type Paid = (
+  tx: Transaction,
+  caller: Caller,
+) => Promise<{ readonly id: string; readonly refunds: readonly RefundRecord[] }>;
+
+/**
+ * Money leaves a payment after it has arrived, also if the gateway tells of both in the other order: a payment that has
+ * not settled here is first read from the gateway. Money for one that was given up is a payment of its own.
+ */
+async function paidBefore(
+  deps: BillingDeps,
+  open: OpenGateway,
+  { gateway_payment_id }: GatewayEvent,
+  paymentId: string,
+): Promise<Paid> {
+  const { succeeded_at } = await getPayment(deps.pool, open.scope, paymentId);
+  const state = succeeded_at !== null ? null : await open.gateway.findPayment(gateway_payment_id);
+  if (state?.state !== 'succeeded') return async () => ({ id: paymentId, refunds: [] });
+  return async (tx, caller) => {
+    const applied = await applyGatewayPayment(tx, deps, caller, open, paymentId, state);
+    return { id: applied.payment.id, refunds: applied.refunds };
+  };
 }

@@ -19,13 +19,13 @@ import {
 } from '../../../schemas/invoice.ts';
 
 /**
- * Stores why the invoice was not finalized. With `isFinal` it is left to a person: the finalizing job skips
- * it. Null if it is no longer due.
+ * Stores why the invoice, as it was read, was not finalized. With `isFinal` it is left to a person: the finalizing job
+ * skips it. Null if it is no longer due, or has changed since: the next run finalizes what it is now.
  */
 export async function setFinalizeRefusal(
   tx: Transaction,
   scope: Scope,
-  id: string,
+  { id, version }: Pick<InvoiceRecord, 'id' | 'version'>,
   { text, isFinal }: { readonly text: string; readonly isFinal: boolean },
 ): Promise<InvoiceRecord | null> {
   const [row] = await tx<InvoiceRecord[]>`
@@ -33,7 +33,7 @@ export async function setFinalizeRefusal(
        set finalize_refusal = ${text},
            finalize_after = case when ${isFinal} then null else finalize_after end,
            version = version + 1
-     where ${inScope(tx, scope)} and id = ${id} and finalize_after is not null
+     where ${inScope(tx, scope)} and id = ${id} and version = ${version} and finalize_after is not null
     returning ${columnList(tx, INVOICE_COLUMNS)}`;
   return row ?? null;
 }

@@ -182,6 +182,20 @@ describe('links', () => {
     expect(await invoiceNow()).toMatchObject({ payment_status: 'REFUNDED', refunded_amount: '50' });
     expect((await api.post('/v1/refunds', { payment_id: body.id })).status).toBe(400);
   });
+
+  test('a dispute that is told before the payment takes the money back as well', async () => {
+    const { invoice, read: invoiceNow } = await invoiceDue(api, '50');
+    const link = { payment_method_type: 'PAYMENT_LINK', payment_gateway: 'test' };
+    const { body } = await payOffline(api, invoice, '50', link);
+    // Paid, and never told.
+    await outcome(body, 'timeout');
+    await outcome(body, 'dispute');
+    expect(await invoiceNow()).toMatchObject({
+      ...{ amount_paid: '50', payment_status: 'REFUNDED', refunded_amount: '50' },
+    });
+    await outcome(body, 'success');
+    expect(await invoiceNow()).toMatchObject({ payment_status: 'REFUNDED', refunded_amount: '50' });
+  });
 });
 
 describe('refunds at the gateway', () => {

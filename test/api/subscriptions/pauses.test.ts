@@ -1,6 +1,7 @@
 import { billingWorldFrom } from '../../support/billing-world.ts';
 import { day } from '../../support/day.ts';
 import { eventsOf } from '../../support/payments.ts';
+import { inTurns } from '../../support/turns.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 const world = billingWorldFrom('2026-01-01T00:00:00.000Z');
@@ -677,4 +678,23 @@ describe('400, 404 and 409', () => {
     expect((await post(phased, 'pause')).body.details[0].path).toBe('phases');
     expect((await post({ id: 'subs_none' }, 'pause')).status).toBe(404);
   });
+});
+
+test('a pause that waits for another change begins after it', async () => {
+  const { subscription } = await sold();
+  await at('2026-01-11');
+  const later = '2026-01-11T00:05:00.000Z';
+  const { pool, clock } = world.api;
+  const [paused] = await inTurns<[{ body: any }, unknown]>(
+    world.api,
+    (tx) => tx`update subscriptions set version = version + 1 where id = ${subscription.id}`,
+    () => post(subscription, 'pause'),
+    () => {
+      clock.set(later);
+      return pool.begin(
+        (tx) => tx`select from subscriptions where id = ${subscription.id} for update`,
+      );
+    },
+  );
+  expect(paused.body).toMatchObject({ pause_status: 'active', pause_start: later });
 });

@@ -41,9 +41,10 @@ export async function pauseSubscription(
   const { scope } = caller;
   return await runCommand<SubscriptionPause>(deps, 'subscription', async () => {
     const at = isoTime(deps.clock.now());
-    await caughtUp(deps, caller, id);
+    const known = await caughtUp(deps, caller, id);
     return async (tx) => {
       const subscription = await lockSubscription(tx, scope, id);
+      if (subscription.version !== known.version) return null;
       const { pause, subscription_status, pause_status } = planPause(
         {
           ...subscription,
