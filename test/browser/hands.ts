@@ -40,15 +40,22 @@ export const keyboardOf = (page: Page): Hands => ({
   async choose(field, text) {
     await reach(page, field);
     await page.keyboard.press('Home');
-    for (let last = '', shown = ''; !(shown = await field.evaluate(shownText)).startsWith(text);) {
-      if (shown === last) throw new Error(`The list has no “${text}”; the last one is “${last}”`);
-      last = shown;
+    let shown = await field.evaluate(shownText);
+    while (!shown.startsWith(text)) {
+      const last = shown;
       await page.keyboard.press('ArrowDown');
+      // A choice that is kept in the address is shown after the page has moved there.
+      for (let looks = 0; shown === last && looks < LOOKS_MAX; looks += 1) {
+        if (looks > 0) await page.waitForTimeout(100);
+        shown = await field.evaluate(shownText);
+      }
+      if (shown === last) throw new Error(`The list has no “${text}”; the last one is “${last}”`);
     }
   },
 });
 
 const STOPS_MAX = 400;
+const LOOKS_MAX = 100;
 
 /** Keys that bring the focus nearer. Of a group of tabs the chosen one is a stop, and arrows lead to the others. */
 const KEYS = { beside: 'ArrowRight', after: 'Tab', before: 'Shift+Tab' } as const;
