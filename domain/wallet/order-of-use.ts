@@ -1,7 +1,6 @@
 import { byText } from '../text-order.ts';
-import { epochMs } from '../time/instant.ts';
 
-/** What decides the place of a block of credits. */
+/** What decides the place of a block of credits. Times are in the canonical form, whose order as text is that of time. */
 interface Placed {
   readonly id: string;
   /** Null: after all blocks that have one. */
@@ -18,12 +17,8 @@ export function inOrderOfUse<Block extends Placed>(blocks: readonly Block[]): Bl
   return [...blocks].sort(
     (left, right) =>
       nullsLast(left.priority, right.priority, (one, other) => one - other) ||
-      nullsLast(
-        left.expiry_date,
-        right.expiry_date,
-        (one, other) => epochMs(one) - epochMs(other),
-      ) ||
-      epochMs(left.created_at) - epochMs(right.created_at) ||
+      nullsLast(left.expiry_date, right.expiry_date, byText) ||
+      byText(left.created_at, right.created_at) ||
       byText(left.id, right.id),
   );
 }

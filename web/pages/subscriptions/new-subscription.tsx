@@ -5,7 +5,7 @@ import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
 import { CouponField } from '../../app/billing/coupon-field.tsx';
 import { CustomerField } from '../../app/billing/customer-field.tsx';
-import { StartPreview } from '../../app/billing/start-preview.tsx';
+import { StartPreviewLater } from '../../app/billing/start-preview-later.tsx';
 import { customerQuery } from '../../app/customer-query.ts';
 import { midnight } from '../../app/range.ts';
 import { answerOf, api } from '../../client/api.ts';
@@ -240,7 +240,7 @@ function Result({ terms, onBack }: { readonly terms: Body; readonly onBack: () =
     <Loaded query={query} what="the preview of the invoices">
       {(preview) => (
         <Stack>
-          <StartPreview preview={preview} />
+          <StartPreviewLater preview={preview} />
           {failure === null ? null : <Failure error={failure} />}
           <Row>
             <Button tone="primary" isDisabled={isBusy} onPress={() => void create({})}>
