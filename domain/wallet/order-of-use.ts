@@ -1,6 +1,6 @@
 import { byText } from '../text-order.ts';
 
-/** What decides the place of a block of credits. Times are in the canonical form, whose order as text is that of time. */
+/** What decides the place of a block of credits. Times are canonical: their order as text is that of time. */
 interface Placed {
   readonly id: string;
   /** Null: after all blocks that have one. */

@@ -279,11 +279,16 @@ describeInBrowser('the console', (executable) => {
     await page.keyboard.press('Escape');
     await shownExact.waitFor({ state: 'detached' });
 
+    // A finger comes to a page on which nothing has the focus.
+    await page.reload();
+    await figure.scrollIntoViewIfNeeded();
     const box = (await figure.boundingBox())!;
     const tap = await tapper(page);
     await tap(box.x + box.width / 2, box.y + box.height / 2);
     await shownExact.waitFor();
-    await tap(box.x + box.width / 2, box.y - 100);
+    const title = page.getByRole('dialog').getByRole('heading', { name: /^Why this amount/ });
+    const beside = (await title.boundingBox())!;
+    await tap(beside.x + 2, beside.y + beside.height / 2);
     await shownExact.waitFor({ state: 'detached' });
     await page.getByRole('dialog', { name: /^Why this amount/ }).waitFor();
     expect(problems).toEqual([]);
