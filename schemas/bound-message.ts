@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import { charactersOf } from './text-length.ts';
 
+/** Of a longer text the UTF-16 units are named: to count its characters takes time and memory. */
 const COUNTED_MAX = 10_000;
 
 /**
@@ -16,12 +18,8 @@ export const boundMessage: z.core.$ZodErrorMap = (issue) => {
     return `must be ${inclusive ? side : isSmall ? 'greater than' : 'less than'} ${bound}, and is ${input}`;
   const isText = typeof input === 'string';
   if (!isText && !Array.isArray(input)) return undefined;
-  const length = isText ? characters(input) : input.length;
+  const length = isText && input.length <= COUNTED_MAX ? charactersOf(input) : input.length;
   if (length === 0) return 'must not be empty';
   const unit = (isText ? 'character' : 'item') + (bound === 1 ? '' : 's');
   return `must have ${exact ? 'exactly' : side} ${bound} ${unit}, and has ${length}`;
 };
-
-/** Counted as zod and the published schema count them: "😀" is one. Of a very long text only the units are counted. */
-const characters = (text: string): number =>
-  text.length > COUNTED_MAX ? text.length : [...text].length;

@@ -167,12 +167,19 @@ async function sealDays(
   // In the order of the table, so that each statement reads one range of it.
   const names = Array.from({ length: customers }, (_, n) => `customer-${n}`).sort();
   for (let from = 0; from < names.length; from += CUSTOMERS_PER_SEAL) {
-    const buckets = names.slice(from, from + CUSTOMERS_PER_SEAL).flatMap((external_customer_id) =>
-      versions.flatMap(
-        (meter_version_id) =>
-        days.map((bucket_start) => ({
-          ...BENCH_SCOPE, external_customer_id, meter_version_id, bucket_size: 'DAY' as const, bucket_start,
-        })), // prettier-ignore
+    const some = names.slice(from, from + CUSTOMERS_PER_SEAL);
+    const buckets = some.flatMap((external_customer_id) =>
+      versions.flatMap((meter_version_id) =>
+        days.map((bucket_start) => {
+          const bucket_size = 'DAY' as const;
+          return {
+            ...BENCH_SCOPE,
+            external_customer_id,
+            meter_version_id,
+            bucket_size,
+            bucket_start,
+          };
+        }),
       ),
     );
     await store.recomputeBuckets(buckets, { watermarks, liveUntil: new Map() }, seal);

@@ -31,7 +31,7 @@ import { realTimeBalances } from './real-time-balance.ts';
 const watchOf = async (db: Db, scope: Scope, wallet: WalletRow) =>
   (await findWatched(db, scope, [wallet])).get(wallet.id);
 
-/** How often the balance is read again at most, because the wallet has moved before it was locked. */
+/** How often the balance is read at most if the wallet moves between the read and its lock. */
 const READS_MAX = 3;
 
 /**
@@ -45,16 +45,13 @@ export async function evaluateWallet(
   caller: Caller,
   walletId: string,
 ): Promise<void> {
-  for (
-    let reads = 1;
-    !(await isEvaluated(deps, caller, walletId, reads === READS_MAX));
-    reads += 1
-  );
+  for (let reads = 1; reads <= READS_MAX; reads += 1)
+    if (await isEvaluated(deps, caller, walletId, reads === READS_MAX)) return;
 }
 
 /**
- * One evaluation; false if nothing was done, because the wallet has moved since its balance was read. What has moved it
- * may be what was pending then, an invoice that takes credits or credits that expire, and would count twice.
+ * One evaluation. False if the wallet has moved since its balance was read: nothing is done then, because an invoice
+ * or an expiry that was pending may have moved it, and would count twice. The last read counts in any case.
  */
 async function isEvaluated(
   deps: BillingDeps,

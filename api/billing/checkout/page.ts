@@ -1,8 +1,11 @@
 import { decimal, decimalText } from '../../../domain/money.ts';
-import { deductionRows, type Deduction } from '../../../domain/invoicing/deduction-rows.ts';
+import {
+  couponDeduction,
+  deductionRows,
+  taxDeduction,
+} from '../../../domain/invoicing/deduction-rows.ts';
 import type { CheckoutPage } from '../../../schemas/checkout-page.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
-import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import { readBrand } from '../../tenancy/tenants/brand.ts';
@@ -57,12 +60,12 @@ export async function checkoutPage(
     hidden_lines: Math.max(lines.length - LINES_MAX, 0),
     subtotal,
     discount: total_discount,
-    discounts: deductionRows(total_discount, invoice.coupon_applications.map(couponPart)),
+    discounts: deductionRows(total_discount, invoice.coupon_applications.map(couponDeduction)),
     prepaid_credits: invoice.total_prepaid_credits_applied,
     tax: total_tax,
     taxes: deductionRows(
       total_tax,
-      invoice.taxes.map((tax) => taxPart(tax, names)),
+      invoice.taxes.map((tax) => taxDeduction(tax, names.get(tax.tax_rate_id) ?? '')),
     ),
     settled: decimalText(decimal(total).minus(decimal(amount))),
     amount,
@@ -74,31 +77,6 @@ export async function checkoutPage(
     cancel_url: session.cancel_url,
   };
 }
-
-const couponPart = ({
-  coupon_id,
-  coupon_snapshot,
-  discount_type,
-  discount_percentage,
-  discounted_amount,
-}: InvoiceRecord['coupon_applications'][number]): Deduction => ({
-  id: coupon_id,
-  name: typeof coupon_snapshot['name'] === 'string' ? coupon_snapshot['name'] : '',
-  percentage: discount_type === 'percentage' ? discount_percentage : null,
-  is_included: false,
-  amount: discounted_amount,
-});
-
-const taxPart = (
-  { tax_rate_id, percentage_value, tax_behavior, tax_amount }: InvoiceRecord['taxes'][number],
-  names: ReadonlyMap<string, string>,
-): Deduction => ({
-  id: tax_rate_id,
-  name: names.get(tax_rate_id) ?? '',
-  percentage: percentage_value,
-  is_included: tax_behavior === 'inclusive',
-  amount: tax_amount,
-});
 
 /** The state at the test gateway; null for other gateways, which have pages of their own. */
 async function testGatewayState(

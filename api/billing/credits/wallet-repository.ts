@@ -202,7 +202,7 @@ export async function findWalletsOfCustomer(
      order by created_at desc, id desc`;
 }
 
-/** The same, locked in the order of their ids. */
+/** The wallets of the customer that are not closed, locked, in id order. */
 export async function lockWalletsOfCustomer(
   tx: Transaction,
   scope: Scope,

@@ -26,7 +26,7 @@ export async function deleteCustomer(
   const { status } = await lockCustomer(tx, caller.scope, { id });
   if (status === 'archived') return;
   await assertNothingOpen(tx, caller.scope, id);
-  // What credits a wallet, or buys credits for it, holds its lock. So both are as they are until the end from here on.
+  // Every credit and every purchase of credits locks its wallet. So neither can come after these locks.
   const wallets = await lockWalletsOfCustomer(tx, caller.scope, id);
   await assertNothingOpen(tx, caller.scope, id);
   for (const wallet of wallets) {

@@ -60,8 +60,8 @@ export async function cancelUnpaid(
 }
 
 /**
- * The same for one that the job has found. False also if its invoice is not overdue any more, or the setting does not
- * ask for it any more: both may have changed while the job waited for the lock.
+ * Cancels a subscription that the job has found, as `cancelUnpaid` does. The due date and the setting may have changed
+ * while the job waited for the lock, so both are read again: false if the invoice is not overdue any more.
  */
 export async function cancelOverdue(
   tx: Transaction,

@@ -48,7 +48,7 @@ export async function unpaidSubscriptions(
      limit ${limit}`;
 }
 
-/** Whether the subscription is one of them now. */
+/** Whether `unpaidSubscriptions` finds the subscription at `at`. */
 export async function isOverdue(db: Db, scope: Scope, id: string, at: string): Promise<boolean> {
   const found = await db`
     select from (${unpaid(db)}) u where ${inScope(db, scope, 'u')} and u.id = ${id} and u.at <= ${at}`;

@@ -78,9 +78,9 @@ export async function getCustomerByExternalId(
 }
 
 /**
- * The customer, locked until the transaction ends. Rows that name the customer may be inserted meanwhile: their check
- * of the foreign key does not wait for this lock, so a command that holds a wallet never waits here for one that wants
- * the wallet.
+ * The customer, locked until the transaction ends. The lock does not stop inserts of rows that refer to the customer:
+ * a command that must wait for it locks the customer too. With the stronger lock, a command that has a wallet and
+ * inserts such a row could wait for one that has the customer and wants the wallet, which is a deadlock.
  */
 export async function lockCustomer(
   tx: Transaction,

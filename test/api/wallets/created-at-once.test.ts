@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** A customer without a wallet, and a refund of a payment of theirs into the wallet that it makes if there is none. */
+/** A customer who has paid 100 and has no wallet, and a refund of 40 that needs one. */
 async function refundable() {
   const customer = await catalogOf(api).customer();
   const invoice = await api.postOk('/v1/invoices', {

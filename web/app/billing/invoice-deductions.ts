@@ -1,4 +1,9 @@
-import { deductionRows, type DeductionRow } from '../../../domain/invoicing/deduction-rows.ts';
+import {
+  couponDeduction,
+  deductionRows,
+  taxDeduction,
+  type DeductionRow,
+} from '../../../domain/invoicing/deduction-rows.ts';
 import type { Invoice as WholeInvoice } from '../../../schemas/invoice.ts';
 import { formatDecimal } from '../../ui/text.ts';
 
@@ -10,29 +15,13 @@ type Row = readonly [name: string, amount: string];
 
 /** What each coupon takes off, by its name and percentage; one row if the coupons are not known. */
 export function discountsOf({ coupon_applications, total_discount }: Invoice): readonly Row[] {
-  const parts = (coupon_applications ?? []).map(
-    ({ coupon_id, coupon_snapshot, discount_type, discount_percentage, discounted_amount }) => ({
-      id: coupon_id,
-      name: textOf(coupon_snapshot, 'name'),
-      percentage: discount_type === 'percentage' ? discount_percentage : null,
-      is_included: false,
-      amount: discounted_amount,
-    }),
-  );
+  const parts = (coupon_applications ?? []).map(couponDeduction);
   return discountRows(deductionRows(total_discount, parts));
 }
 
 /** Each tax by its name and percentage; one row if the taxes are not known. */
 export function taxesOf({ taxes, total_tax }: Invoice): readonly Row[] {
-  const parts = (taxes ?? []).map(
-    ({ tax_rate_id, tax_rate, percentage_value, tax_behavior, tax_amount }) => ({
-      id: tax_rate_id,
-      name: tax_rate?.name ?? '',
-      percentage: percentage_value,
-      is_included: tax_behavior === 'inclusive',
-      amount: tax_amount,
-    }),
-  );
+  const parts = (taxes ?? []).map((tax) => taxDeduction(tax, tax.tax_rate?.name ?? ''));
   return taxRows(deductionRows(total_tax, parts));
 }
 
@@ -48,8 +37,3 @@ function worded({ name, percentage, is_included }: DeductionRow, unnamed: string
   const percent = percentage === null ? '' : `, ${formatDecimal(percentage)}%`;
   return `${name || unnamed}${percent}${is_included ? ' (included)' : ''}`;
 }
-
-const textOf = (record: Readonly<Record<string, unknown>>, field: string): string => {
-  const text = record[field];
-  return typeof text === 'string' ? text : '';
-};
