@@ -7,6 +7,7 @@ import { Figure, Figures } from '../../ui/figure.tsx';
 import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
+import { useAfterRevenue } from './revenue.tsx';
 
 /** The wallets with the smallest balances; the list has all of them. */
 const SHOWN = 5;
@@ -42,6 +43,7 @@ const columnsOf = (
 export function WalletsAtRisk() {
   const query = useQuery({
     queryKey: ['home-wallets'],
+    enabled: useAfterRevenue(),
     queryFn: async ({ signal }) => {
       const search = (filter: typeof RAISED | typeof EMPTY, limit: number) =>
         answerOf(
