@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import type { Page } from 'playwright-core';
+import { eventually } from '../support/metering-world.ts';
 import { describeInBrowser } from '../support/requires.ts';
 import { settled } from './inspect.ts';
 import { pathsOf } from './paths.ts';
@@ -107,12 +108,16 @@ describeInBrowser('lists and names', (executable) => {
     );
     await types.selectOption({ label: 'Price group' });
     await page.waitForURL(/entity_type=group/);
-    await settled(page);
     const found = await shown.world.api.get('/v1/audit-logs?entity_type=group&limit=1');
     const { total } = found.body.pagination;
     expect(total).toBeGreaterThan(0);
     const changes = page.getByRole('region', { name: 'Changes' });
-    expect(await changes.getByRole('cell', { name: 'Price group' }).count()).toBe(total);
+    const groups = changes.getByRole('cell', { name: 'Price group' });
+    const rows = changes.locator('tbody tr');
+    // The rows of all types are shown until the filtered ones are there.
+    await eventually(async () => {
+      expect([await groups.count(), await rows.count()]).toEqual([total, total]);
+    });
     // The actions are all that the log knows.
     const actions = page.getByLabel(/^Action/);
     await actions.locator('option', { hasText: 'Password reset requested' }).waitFor({ state: 'attached' }); // prettier-ignore
