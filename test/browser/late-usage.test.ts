@@ -26,7 +26,7 @@ describeInBrowser('late usage', (executable) => {
     const owed = formatMoney(late.outstanding_amount, 'usd');
 
     const { page, problems } = await shown.signedIn();
-    await hands.press(page.getByRole('link', { name: 'Late usage of final invoices' }));
+    await hands.press(page.getByRole('link', { name: 'Late usage of finalized invoices' }));
     await titled(page, 'Late usage');
     const rows = page.getByRole('region', { name: 'Invoices with late usage' });
     await rows.getByText(owed).first().waitFor();

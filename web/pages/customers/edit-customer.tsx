@@ -12,7 +12,7 @@ import { CustomerFields } from './customer-fields.tsx';
 
 type Customer = ApiRecord<'Customer'>;
 
-/** Changes a customer. Documents that are final keep what they say. */
+/** Changes a customer. Finalized documents keep what they say. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const query = useQuery(customerQuery(id));

@@ -130,8 +130,8 @@ export function CreditNoteForm({
       />
       <p>
         {type === 'REFUND'
-          ? 'The invoice is paid, so the note pays money back. It is final at once and cannot be voided.'
-          : 'The invoice is not paid, so the note lowers the amount due. It is final at once; voiding it restores the amount due.'}
+          ? 'The invoice is paid, so the note pays money back. It is finalized at once and cannot be voided.'
+          : 'The invoice is not paid, so the note lowers the amount due. It is finalized at once; voiding it restores the amount due.'}
       </p>
     </Form>
   );

@@ -176,7 +176,7 @@ async function overdueAt({ show, customer_id }: Filters, signal: AbortSignal) {
 
 function bodyOf(filters: Filters, overdue: string | null) {
   const { show, from, to, invoice_status, payment_status, customer_id, subscription_id } = filters;
-  // What is open or overdue is a final invoice, unless another status is chosen.
+  // What is open or overdue is a finalized invoice, unless another status is chosen.
   const status = invoice_status === '' && show !== '' ? 'FINALIZED' : invoice_status;
   return {
     expand: ['customer'],

@@ -6,7 +6,7 @@ export type LateLine = LateUsage['lines'][number];
 /** Invoices that are compared by one request: each is rated again. */
 const COMPARED = 100;
 
-/** Which final invoices are compared. */
+/** Which finalized invoices are compared. */
 export interface Asked {
   readonly invoice_ids?: string[];
   readonly customer_id?: string;
@@ -16,7 +16,7 @@ export interface Asked {
 }
 
 /**
- * The final invoices whose usage differs today. Invoices are compared page by page; `onRead` hears how many were
+ * The finalized invoices whose usage differs today. Invoices are compared page by page; `onRead` hears how many were
  * compared, and of how many.
  */
 export async function comparedInvoices(

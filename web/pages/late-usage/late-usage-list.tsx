@@ -31,7 +31,7 @@ const FILE: readonly FileColumn<Row>[] = [
   ['invoice_id', ({ id }) => id],
 ];
 
-/** Final invoices whose usage is another today: events came late, or were withdrawn. */
+/** Finalized invoices whose usage is another today: events came late, or were withdrawn. */
 export function View() {
   const list = useListState(unset(FILTERS));
   const { from, to, customer_id } = list.filters;
@@ -56,7 +56,7 @@ export function View() {
     <Page
       title="Late usage"
       crumbs={[{ label: 'Invoices', to: '/invoices' }]}
-      description="Final invoices whose usage differs today from what was billed. A person decides what is charged or credited."
+      description="Finalized invoices whose usage differs today from what was billed. A person decides what is charged or credited."
       actions={
         query.data === undefined ? undefined : (
           <ListFile
@@ -82,7 +82,7 @@ export function View() {
           title={list.isFiltered ? 'No invoice differs' : 'No late usage'}
           action={<Link to="/invoices">Go to invoices</Link>}
         >
-          No final invoice differs from today’s counts.
+          No finalized invoice differs from today’s counts.
         </EmptyState>
       ) : (
         <Stack>

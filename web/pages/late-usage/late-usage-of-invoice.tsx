@@ -15,7 +15,7 @@ import { comparedInvoices, type LateLine, type LateUsage } from './compared-invo
 import { outstandingOf, reasonOf } from './late-usage.ts';
 import { SettleDialog, type SettledAs } from './settle-dialog.tsx';
 
-/** The late usage of one final invoice: what differs and why, the events behind it, and how to settle it. */
+/** The late usage of one finalized invoice: what differs and why, the events behind it, and how to settle it. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const query = useQuery({

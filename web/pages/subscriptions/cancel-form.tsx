@@ -73,7 +73,7 @@ export function CancelForm({
           label="Unbilled charges"
           isRequired
           choices={[
-            ['generate_invoice', 'Bill on a final invoice'],
+            ['generate_invoice', 'Bill on a last invoice'],
             ['skip', 'Do not bill'],
           ]}
         />

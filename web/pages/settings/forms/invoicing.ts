@@ -8,7 +8,7 @@ import { formOf } from './fields.ts';
 export const INVOICING = {
   invoice_config: formOf(
     'Invoices: numbers and days',
-    'How invoices are numbered, when they are final and when they are due.',
+    'How invoices are numbered, when they are finalized and when they are due.',
     invoicing.InvoiceConfig,
     {
       prefix: {
@@ -55,7 +55,7 @@ export const INVOICING = {
       finalization_delay_seconds: {
         kind: 'duration',
         label: 'Grace period for late usage',
-        hint: 'From the end of the period to the final invoice; at most 30 days. Empty: the default, 2 hours.',
+        hint: 'From the end of the period until the invoice is finalized; at most 30 days. Empty: the default, 2 hours.',
       },
       auto_complete_purchased_credit_transaction: {
         kind: 'switch',
