@@ -279,8 +279,7 @@ describeInBrowser('the console', (executable) => {
     await page.keyboard.press('Escape');
     await shownExact.waitFor({ state: 'detached' });
 
-    // A finger comes to a page on which nothing has the focus.
-    await page.reload();
+    // A finger comes after the keyboard, to the same page.
     await figure.scrollIntoViewIfNeeded();
     const box = (await figure.boundingBox())!;
     const tap = await tapper(page);

@@ -34,7 +34,8 @@ export function Rounded({ shown, exact }: { readonly shown: string; readonly exa
       >
         {shown}
       </AriaButton>
-      <Tooltip className={styles.exact!}>exactly {exact}</Tooltip>
+      {/* Only while it is open: the library leaves a closed tooltip in its exit when another one replaced it at once. */}
+      {isOpen ? <Tooltip className={styles.exact!}>exactly {exact}</Tooltip> : null}
     </TooltipTrigger>
   );
 }
