@@ -7,6 +7,7 @@ import { Figure, Figures } from '../ui/figure.tsx';
 import { Money, Quantity } from '../ui/money.tsx';
 import { Card, Columns, Page, Row, Section, Stack } from '../ui/page.tsx';
 import { EmptyState, Loaded } from '../ui/query-state.tsx';
+import { formatCurrency } from '../ui/text.ts';
 import { Day } from '../ui/time.tsx';
 import { usePageLabel, usePortal, useZone } from './portal.ts';
 import {
@@ -56,7 +57,7 @@ function Balances({
           {summaries.map((summary) => (
             <Figure
               key={summary.currency}
-              label={summaries.length === 1 ? 'Amount due' : `Amount due in ${summary.currency.toUpperCase()}`} // prettier-ignore
+              label={summaries.length === 1 ? 'Amount due' : `Amount due in ${formatCurrency(summary.currency)}`} // prettier-ignore
               value={<Money amount={summary.total_unpaid_amount} currency={summary.currency} />}
               note={
                 isZero(summary.total_overdue_amount) ? (

@@ -9,7 +9,7 @@ import { Facts } from '../ui/facts.tsx';
 import { Quantity } from '../ui/money.tsx';
 import { Card, Page, Row, Section, Stack } from '../ui/page.tsx';
 import { Loaded } from '../ui/query-state.tsx';
-import { formatWord } from '../ui/text.ts';
+import { formatCurrency, formatWord } from '../ui/text.ts';
 import { Day, Period } from '../ui/time.tsx';
 import { usePortal } from './portal.ts';
 import { nextInvoiceQuery, subscriptionQuery, type Subscription } from './queries.ts';
@@ -61,7 +61,7 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
             ],
             ['Since', <Day key="since" at={subscription.start_date} zone={zone} />],
             ['Ends', <Day key="end" at={subscription.end_date} zone={zone} />],
-            ['Currency', subscription.currency.toUpperCase()],
+            ['Currency', formatCurrency(subscription.currency)],
             ['Time zone', zone],
           ]}
         />

@@ -21,7 +21,10 @@ interface FieldProps<Fields extends FieldValues> {
   readonly isDisabled?: boolean;
 }
 
-/** One line of text. Decimals are text too: `kind="decimal"` keeps every digit that was typed. */
+/**
+ * One line of text. Decimals are text too: `kind="decimal"` keeps every digit that was typed. The code of a currency is
+ * shown in capitals, however it was typed or stored.
+ */
 export function TextField<Fields extends FieldValues>({
   control,
   name,
@@ -34,7 +37,7 @@ export function TextField<Fields extends FieldValues>({
   placeholder,
   autoFocus,
 }: FieldProps<Fields> & {
-  readonly kind?: 'text' | 'email' | 'password' | 'decimal' | 'date' | 'url';
+  readonly kind?: 'text' | 'email' | 'password' | 'decimal' | 'currency' | 'date' | 'url';
   readonly autoComplete?: HTMLInputAutoCompleteAttribute;
   readonly placeholder?: string;
   readonly autoFocus?: boolean;
@@ -51,7 +54,7 @@ export function TextField<Fields extends FieldValues>({
       isRequired={isRequired}
       isDisabled={isDisabled}
       validationBehavior="aria"
-      type={kind === 'decimal' ? 'text' : kind}
+      type={kind === 'decimal' || kind === 'currency' ? 'text' : kind}
       {...(kind === 'decimal' ? { inputMode: 'decimal' as const } : {})}
       {...(autoComplete === undefined ? {} : { autoComplete })}
       {...(autoFocus === true ? { autoFocus: true } : {})}
@@ -59,7 +62,11 @@ export function TextField<Fields extends FieldValues>({
       <FieldLabel label={label} isRequired={isRequired} />
       <Input
         ref={field.ref}
-        className={classNames(styles.input, kind === 'decimal' && styles.decimal)}
+        className={classNames(
+          styles.input,
+          kind === 'decimal' && styles.decimal,
+          kind === 'currency' && styles.currency,
+        )}
         {...(placeholder === undefined ? {} : { placeholder })}
       />
       <Hint hint={hint} />

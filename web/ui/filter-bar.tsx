@@ -1,6 +1,7 @@
 import { Children, isValidElement, useEffect, useId, useState, type ReactNode } from 'react';
 import { ListFilter, Search, X } from 'lucide-react';
 import { Button } from './button.tsx';
+import { formatCurrency } from './text.ts';
 import styles from './filter-bar.module.css';
 
 /** A bar with at most this many filters is not folded on a phone. */
@@ -158,7 +159,7 @@ export function CurrencyFilter({
     <ChoiceFilter
       label="Currency"
       value={value}
-      choices={[[value, value.toUpperCase()]]}
+      choices={[[value, formatCurrency(value)]]}
       onChange={onChange}
     />
   );

@@ -18,6 +18,9 @@ export function formatWord(word: string): string {
     .replace(/^Ok$/, 'OK');
 }
 
+/** The code of a currency as people write it: `usd` as `USD`. */
+export const formatCurrency = (code: string): string => code.trim().toUpperCase();
+
 /** The text with a capital first letter. */
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -5,6 +5,7 @@ import type { Explanation } from '../../../schemas/explanation.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Money, Quantity } from '../../ui/money.tsx';
+import { formatCurrency } from '../../ui/text.ts';
 import { Period } from '../../ui/time.tsx';
 import { ComputationStep } from './computation-step.tsx';
 import { TierShares } from './tier-shares.tsx';
@@ -52,7 +53,7 @@ export function Explained({
             number={`${index + 1}.`}
             title={title}
             note={[
-              ofStep === null ? null : `amounts in ${ofStep.toUpperCase()}`,
+              ofStep === null ? null : `amounts in ${formatCurrency(ofStep)}`,
               rule && `rule ${rule}`,
             ]
               .filter((text) => text !== null)

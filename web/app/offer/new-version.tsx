@@ -6,7 +6,7 @@ import { Allowed } from '../person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { FieldRow, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import { formatDecimal, formatMoney } from '../../ui/text.ts';
+import { formatCurrency, formatDecimal, formatMoney } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import type { Priced } from './offer.ts';
 import { VersionEffect } from './version-effect.tsx';
@@ -37,7 +37,7 @@ export function NewVersion({
   const queries = useQueryClient();
   const isTiered = price.billing_model === 'TIERED';
   const tiers = price.tiers ?? [];
-  const currency = price.currency.toUpperCase();
+  const currency = formatCurrency(price.currency);
   const schema = isTiered ? Body : Body.extend({ amount: decimalText });
   const form = useApiForm(schema, {
     amount: price.amount,

@@ -9,7 +9,7 @@ import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Card, Columns, Page, Row, Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
-import { formatWord } from '../../ui/text.ts';
+import { formatCurrency, formatWord } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { BILLING_PERIODS } from '../../../schemas/words.ts';
 import { Calculator } from './calculator.tsx';
@@ -70,7 +70,7 @@ function Editor({
   const values = useWatch({ control }) as PriceFields;
   const { fields, append, remove } = useFieldArray({ control, name: 'tiers' });
   const isTiered = values.billing_model === 'TIERED';
-  const currency = values.currency.trim().toUpperCase();
+  const currency = formatCurrency(values.currency);
   return (
     <Columns>
       <Section title="Terms">
@@ -117,7 +117,13 @@ function Editor({
               />
             ) : null}
             <FieldRow>
-              <TextField control={control} name="currency" label="Currency" isRequired />
+              <TextField
+                control={control}
+                name="currency"
+                label="Currency"
+                kind="currency"
+                isRequired
+              />
               <SelectField
                 control={control}
                 name="billing_period"

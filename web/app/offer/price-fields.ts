@@ -47,7 +47,7 @@ export const NEW_PRICE: PriceFields = {
     { up_to: '100', unit_amount: '', flat_amount: '' },
     { up_to: '', unit_amount: '', flat_amount: '' },
   ],
-  currency: 'usd',
+  currency: 'USD',
   billing_period: 'MONTHLY',
   invoice_cadence: 'ARREAR',
   group_id: '',

@@ -101,6 +101,7 @@ export function AssignForm({
         control={control}
         name="currency"
         label="Currency"
+        kind="currency"
         hint="Empty: invoices in every currency."
       />
       <FieldRow>

@@ -1,5 +1,6 @@
 import type { ApiRecord } from '../../client/api.ts';
 import type { Column } from '../../ui/data-table.tsx';
+import { formatCurrency } from '../../ui/text.ts';
 import { Day, LastDay } from '../../ui/time.tsx';
 
 type Association = ApiRecord<'TaxAssociation'>;
@@ -14,7 +15,7 @@ export const associationColumns = (zone: string): readonly Column<Association>[]
   {
     header: 'Currency',
     wideOnly: true,
-    cell: ({ currency }) => currency?.toUpperCase() ?? 'All',
+    cell: ({ currency }) => (currency === null ? 'All' : formatCurrency(currency)),
   },
   { header: 'Priority', wideOnly: true, align: 'end', cell: ({ priority }) => priority },
   {

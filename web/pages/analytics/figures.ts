@@ -6,7 +6,7 @@ import type {
 } from '../../../schemas/usage-analytics.ts';
 import { windowTimes, type AskedWindows } from '../../app/window-times.ts';
 import type { Series } from '../../ui/series.ts';
-import { capitalized } from '../../ui/text.ts';
+import { capitalized, formatCurrency } from '../../ui/text.ts';
 
 type Point = Pick<
   UsageAnalyticsPoint,
@@ -71,7 +71,7 @@ export function chartsOf(items: readonly Item[], measure: Measure): Item[][] {
 
 /** What a chart of several is called: its currency, its only meter, or the unit of its meters. */
 export function chartTitleOf(items: readonly Item[], measure: Measure): string {
-  if (measure === 'cost') return items[0]?.currency.toUpperCase() ?? '';
+  if (measure === 'cost') return formatCurrency(items[0]?.currency ?? '');
   const names = new Set(items.map(({ name }) => name));
   const [first] = items;
   const unit = first?.unit_plural || first?.unit || '';

@@ -35,7 +35,7 @@ export function NewCoupon() {
   const queries = useQueryClient();
   const form = useApiForm(Body, {
     ...{ name: '', coupon_code: '', type: 'percentage', percentage_off: '', amount_off: '' },
-    ...{ currency: 'usd', cadence: 'once', duration_in_periods: '3', max_redemptions: '' },
+    ...{ currency: 'USD', cadence: 'once', duration_in_periods: '3', max_redemptions: '' },
     ...{ redeem_after: '', redeem_before: '' },
   });
   const { control } = form;
@@ -88,7 +88,13 @@ export function NewCoupon() {
               kind="decimal"
               isRequired
             />
-            <TextField control={control} name="currency" label="Currency" isRequired />
+            <TextField
+              control={control}
+              name="currency"
+              label="Currency"
+              kind="currency"
+              isRequired
+            />
           </>
         )}
       </FieldRow>

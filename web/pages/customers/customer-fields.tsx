@@ -42,7 +42,13 @@ export function CustomerFields<Fields extends CustomerValues>({
           label="Time zone"
           hint="Billing days and months begin at midnight in this time zone."
         />
-        <TextField control={control} name="billing_currency" label="Currency" placeholder="USD" />
+        <TextField
+          control={control}
+          name="billing_currency"
+          label="Currency"
+          kind="currency"
+          placeholder="USD"
+        />
       </FieldRow>
       <SelectField
         control={control}

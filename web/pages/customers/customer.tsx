@@ -16,7 +16,7 @@ import { Money } from '../../ui/money.tsx';
 import { Card, Columns, Page, Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { formatWord } from '../../ui/text.ts';
+import { formatCurrency, formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Invoices, Payments, Subscriptions, Wallets } from './customer-lists.tsx';
@@ -149,7 +149,7 @@ function Overview({ customer }: { readonly customer: Customer }) {
                 ['E-mail', customer.email],
                 ['Address', addressOf(customer) === '' ? '' : <bdi>{addressOf(customer)}</bdi>],
                 ['Time zone', zone],
-                ['Currency', (customer.billing_currency ?? '').toUpperCase()],
+                ['Currency', formatCurrency(customer.billing_currency ?? '')],
                 ...(customer.test_clock_id === null
                   ? []
                   : [['Test clock', <TestClockName id={customer.test_clock_id} />] as const]),

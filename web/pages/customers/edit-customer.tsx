@@ -7,6 +7,7 @@ import { ButtonLink } from '../../ui/button.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
+import { formatCurrency } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { CustomerFields } from './customer-fields.tsx';
 
@@ -39,7 +40,7 @@ function Editor({ customer }: { readonly customer: Customer }) {
     external_id: customer.external_id,
     email: customer.email ?? '',
     timezone: customer.timezone,
-    billing_currency: (customer.billing_currency ?? '').toUpperCase(),
+    billing_currency: formatCurrency(customer.billing_currency ?? ''),
     tax_treatment: customer.tax_treatment,
     address_line1: customer.address_line1 ?? '',
     address_line2: customer.address_line2 ?? '',

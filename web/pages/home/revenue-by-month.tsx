@@ -4,6 +4,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { TimeChart } from '../../ui/chart.tsx';
 import { Card, Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
+import { formatCurrency } from '../../ui/text.ts';
 import { useAfterRevenue } from './revenue.tsx';
 
 const MONTHS = 12;
@@ -47,7 +48,7 @@ function Months({ currency, windows }: { readonly currency: string; readonly win
   const series = useMemo(
     () => [
       {
-        name: currency.toUpperCase(),
+        name: formatCurrency(currency),
         values: windows.map(({ total_revenue }) => total_revenue),
       },
     ],
@@ -56,7 +57,7 @@ function Months({ currency, windows }: { readonly currency: string; readonly win
   return (
     <Card>
       <TimeChart
-        label={`Issued revenue by month in ${currency.toUpperCase()}`}
+        label={`Issued revenue by month in ${formatCurrency(currency)}`}
         kind="bars"
         times={times}
         series={series}

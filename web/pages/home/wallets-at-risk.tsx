@@ -7,6 +7,7 @@ import { Figure, Figures } from '../../ui/figure.tsx';
 import { fractionOf, Money, Quantity } from '../../ui/money.tsx';
 import { Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
+import { formatCurrency } from '../../ui/text.ts';
 import { useAfterRevenue } from './revenue.tsx';
 
 /** The wallets with the smallest balances; the list has all of them. */
@@ -82,7 +83,7 @@ export function WalletsAtRisk() {
               {currencies.map(({ currency, balance, wallet_count }) => (
                 <Figure
                   key={currency}
-                  label={`Balance at risk, ${currency.toUpperCase()}`}
+                  label={`Balance at risk, ${formatCurrency(currency)}`}
                   value={<Money amount={balance} currency={currency} />}
                   note={wallet_count === 1 ? '1 wallet' : `${wallet_count} wallets`}
                   to="/wallets"

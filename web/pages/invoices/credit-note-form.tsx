@@ -11,7 +11,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
-import { formatMoney, formatWord } from '../../ui/text.ts';
+import { formatCurrency, formatMoney, formatWord } from '../../ui/text.ts';
 import { amountOrNothing, isWithin, withinText } from './amount-text.ts';
 import { RefundTargetField } from './refund-target.tsx';
 
@@ -88,7 +88,7 @@ export function CreditNoteForm({
       }}
     >
       <p>
-        Enter what to credit of each line item, in {invoice.currency.toUpperCase()}. Leave the
+        Enter what to credit of each line item, in {formatCurrency(invoice.currency)}. Leave the
         others empty.
       </p>
       {lines.map(({ id, name, amount }, index) => (

@@ -19,6 +19,7 @@ import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Card, Page, Stack } from '../../ui/page.tsx';
 import { Awaiting } from '../../ui/query-state.tsx';
+import { formatCurrency } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { amountOrNothing, amountText } from './amount-text.ts';
@@ -72,7 +73,7 @@ function Editor({ customer: given }: { readonly customer: ApiRecord<'Customer'> 
   const [key] = useState(() => crypto.randomUUID());
   const form = useApiForm(Body, {
     customer_id: given?.id ?? '',
-    currency: (given?.billing_currency || 'usd').toUpperCase(),
+    currency: formatCurrency(given?.billing_currency || 'usd'),
     due_date: '',
     line_items: [EMPTY_ROW],
     ...{ coupon_id: '', tax_rate_code: '', description: '' },
@@ -88,7 +89,7 @@ function Editor({ customer: given }: { readonly customer: ApiRecord<'Customer'> 
   const hasOwnCurrency = form.formState.dirtyFields.currency === true;
   useEffect(() => {
     if (customerCurrency && !hasOwnCurrency)
-      form.setValue('currency', customerCurrency.toUpperCase());
+      form.setValue('currency', formatCurrency(customerCurrency));
   }, [form, customerCurrency, hasOwnCurrency]);
   const [preview, setPreview] = useState<Preview | null>(null);
   return (
@@ -111,7 +112,13 @@ function Editor({ customer: given }: { readonly customer: ApiRecord<'Customer'> 
       {id === '' ? null : (
         <>
           <FieldRow>
-            <TextField control={control} name="currency" label="Currency" isRequired />
+            <TextField
+              control={control}
+              name="currency"
+              label="Currency"
+              kind="currency"
+              isRequired
+            />
             <TextField
               control={control}
               name="due_date"

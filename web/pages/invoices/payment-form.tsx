@@ -9,6 +9,7 @@ import { TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Awaiting } from '../../ui/query-state.tsx';
+import { formatCurrency } from '../../ui/text.ts';
 import { amountText } from './amount-text.ts';
 
 const bodyOf = (today: string) =>
@@ -73,7 +74,7 @@ function DatedPaymentForm({ invoice, onDone, today }: Recorded & { readonly toda
       <TextField
         control={form.control}
         name="amount"
-        label={`Amount in ${invoice.currency.toUpperCase()}`}
+        label={`Amount in ${formatCurrency(invoice.currency)}`}
         kind="decimal"
         isRequired
         autoFocus

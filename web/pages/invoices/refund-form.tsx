@@ -8,7 +8,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Money } from '../../ui/money.tsx';
-import { formatWord } from '../../ui/text.ts';
+import { formatCurrency, formatWord } from '../../ui/text.ts';
 import { amountText, isWithin, withinText } from './amount-text.ts';
 import { RefundTargetField } from './refund-target.tsx';
 
@@ -59,7 +59,7 @@ export function RefundForm({
       <TextField
         control={form.control}
         name="amount"
-        label={`Amount in ${payment.currency.toUpperCase()}`}
+        label={`Amount in ${formatCurrency(payment.currency)}`}
         kind="decimal"
         isRequired
         autoFocus

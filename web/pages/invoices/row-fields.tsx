@@ -9,6 +9,7 @@ import {
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Row } from '../../ui/page.tsx';
+import { formatCurrency } from '../../ui/text.ts';
 import styles from './rows-form.module.css';
 
 /** A line item that has no value yet. */
@@ -47,7 +48,7 @@ export function RowFields<Fields extends FieldValues>({
             <TextField
               control={control}
               name={nameOf(index, 'amount')}
-              label={`Amount in ${currency.toUpperCase()}`}
+              label={`Amount in ${formatCurrency(currency)}`}
               kind="decimal"
               isRequired
             />

@@ -45,7 +45,11 @@ export function OneField({
   switch (field.kind) {
     case 'text':
       return field.rows === undefined ? (
-        <TextField {...shared} isRequired={field.isRequired === true} />
+        <TextField
+          {...shared}
+          kind={field.isCurrency === true ? 'currency' : 'text'}
+          isRequired={field.isRequired === true}
+        />
       ) : (
         <TextAreaField {...shared} rows={field.rows} isCode={field.isCode === true} />
       );
@@ -164,23 +168,25 @@ export function Pairs({
   name,
   ...place
 }: FieldsProps & { readonly field: Extract<Field, { kind: 'pairs' }>; readonly name: string }) {
+  const { isCurrency = false, ...called } = key;
   const list = useFieldArray({ control: asItems(place.control), name: nameOf(name) });
   return (
     <Part label={label} hint={hint} isList>
       {list.fields.map(({ id }, index) => {
-        const called = `${noun} ${index + 1}`;
+        const pair = `${noun} ${index + 1}`;
         const at = `${name}.${index}.`;
         return (
-          <Part key={id} label={capitalized(called)}>
+          <Part key={id} label={capitalized(pair)}>
             <TextField
               control={place.control}
               name={`${at}key`}
               isDisabled={place.isDisabled}
               isRequired
-              {...key}
+              kind={isCurrency ? 'currency' : 'text'}
+              {...called}
             />
             <OneField field={value} {...place} at={at} name={`${at}value`} />
-            {place.isDisabled ? null : <Remove what={called} onPress={() => list.remove(index)} />}
+            {place.isDisabled ? null : <Remove what={pair} onPress={() => list.remove(index)} />}
           </Part>
         );
       })}

@@ -169,7 +169,13 @@ function Terms({
                 isRequired
                 choices={PERIODS.map((word) => [word, formatWord(word)] as const)}
               />
-              <TextField control={control} name="currency" label="Currency" isRequired />
+              <TextField
+                control={control}
+                name="currency"
+                label="Currency"
+                kind="currency"
+                isRequired
+              />
             </FieldRow>
             <FieldRow>
               <TextField

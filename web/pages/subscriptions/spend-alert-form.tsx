@@ -4,6 +4,7 @@ import { LevelFields, Levels, levelsSent, levelsWritten } from '../../app/billin
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { CheckboxField, SelectField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
+import { formatCurrency } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 
 /** Names are those of the request, so that a refusal stands at its field. */
@@ -69,7 +70,7 @@ export function SpendAlertForm({
           ]}
         />
       ) : null}
-      <LevelFields control={control} path="config" unit={subscription.currency.toUpperCase()} />
+      <LevelFields control={control} path="config" unit={formatCurrency(subscription.currency)} />
       <CheckboxField
         control={control}
         name="config.alert_enabled"

@@ -16,7 +16,7 @@ import { Quantity } from '../../ui/money.tsx';
 import { Card, Page, Row, Section, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { formatWord } from '../../ui/text.ts';
+import { formatCurrency, formatWord } from '../../ui/text.ts';
 import { Day, LastDay, Period, Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { SubscriptionActions } from './actions.tsx';
@@ -171,7 +171,7 @@ function Terms({ subscription }: { readonly subscription: Subscription }) {
                   zone={zone}
                 />,
               ],
-              ['Currency', subscription.currency.toUpperCase()],
+              ['Currency', formatCurrency(subscription.currency)],
               ['Invoices', formatWord(subscription.collection_method)],
               ['Payment terms', subscription.payment_terms ?? ''],
               ['Time zone', zone],

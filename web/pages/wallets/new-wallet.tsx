@@ -10,7 +10,7 @@ import { ButtonLink } from '../../ui/button.tsx';
 import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { formatMoney } from '../../ui/text.ts';
+import { formatCurrency, formatMoney } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { WALLET_TYPES } from '../../../schemas/words.ts';
@@ -47,7 +47,7 @@ export function View() {
     control,
     name: ['currency', 'conversion_rate', 'initial_credits_to_load'],
   });
-  const code = currency.trim().toUpperCase();
+  const code = formatCurrency(currency);
   const worth = decimalText((typed(credits) ?? ZERO).times(typed(rate) ?? ZERO));
   return (
     <Page title="New wallet" crumbs={[{ label: 'Wallets', to: '/wallets' }]}>
@@ -74,7 +74,13 @@ export function View() {
           <CustomerField control={control} name="customer_id" />
           <TextField control={control} name="name" label="Name" />
           <FieldRow>
-            <TextField control={control} name="currency" label="Currency" isRequired />
+            <TextField
+              control={control}
+              name="currency"
+              label="Currency"
+              kind="currency"
+              isRequired
+            />
             <SelectField
               control={control}
               name="wallet_type"

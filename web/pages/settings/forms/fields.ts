@@ -13,6 +13,8 @@ export type Field =
       /** Several lines. */
       readonly rows?: number;
       readonly isCode?: boolean;
+      /** The code of a currency. */
+      readonly isCurrency?: boolean;
       readonly isRequired?: boolean;
       /** Empty text means that the field is not set; without it empty text is a value. */
       readonly isUnset?: boolean;
@@ -58,7 +60,8 @@ export type Field =
   | (Named & {
       readonly kind: 'pairs';
       readonly noun: string;
-      readonly key: Named;
+      /** With `isCurrency` the keys are codes of currencies. */
+      readonly key: Named & { readonly isCurrency?: boolean };
       readonly value: Field;
     })
   /** Kept as it is. */

@@ -22,6 +22,13 @@ const levels = (unit: string, conditions: readonly string[] = ['above']) => ({
 });
 const UNITS: Choices = [['', 'Never'], ...words(CREDIT_GRANT_EXPIRATION_UNITS)];
 
+/** An amount for each currency has its code as the key. */
+const CURRENCY_KEY = {
+  label: 'Currency',
+  hint: 'Three letters, for example USD.',
+  isCurrency: true,
+};
+
 /** Settings of wallets, alerts, payments and currencies. */
 export const MONEY = {
   wallet_balance_alert_config: formOf(
@@ -52,7 +59,7 @@ export const MONEY = {
       kind: 'pairs',
       label: 'Minimum top-up',
       noun: 'currency',
-      key: { label: 'Currency', hint: 'Three letters, for example USD.' },
+      key: CURRENCY_KEY,
       value: { kind: 'decimal', label: 'Minimum amount', isRequired: true },
     },
   }),
@@ -134,6 +141,7 @@ export const MONEY = {
             currency: {
               kind: 'text',
               label: 'Currency',
+              isCurrency: true,
               hint: 'Three letters; empty: that of the payment.',
             },
           },
@@ -159,7 +167,7 @@ export const MONEY = {
             kind: 'pairs',
             label: 'Exchange rate',
             noun: 'currency',
-            key: { label: 'Currency', hint: 'Three letters, for example USD.' },
+            key: CURRENCY_KEY,
             value: { kind: 'decimal', label: 'Amount for one unit', isRequired: true },
           },
         },
