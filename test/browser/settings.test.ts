@@ -76,7 +76,9 @@ describeInBrowser('settings', (executable) => {
     const second = page.getByRole('group', { name: 'Currency 2' });
     // The stored `usd`, and what is typed, are read in capitals.
     for (const code of await page.getByLabel('Currency', { exact: true }).all())
-      expect(await code.evaluate((input) => getComputedStyle(input).textTransform)).toBe('uppercase');
+      expect(
+        await code.evaluate((input) => (globalThis as any).getComputedStyle(input).textTransform),
+      ).toBe('uppercase');
     await second.getByLabel('Currency').fill('eur');
     await second.getByLabel('Minimum amount').fill('2.50');
     await page.getByRole('button', { name: 'Save setting' }).click();

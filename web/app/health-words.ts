@@ -1,5 +1,6 @@
 import type { ApiRecord } from '../client/api.ts';
 import type { Tone } from '../ui/badge.tsx';
+import { jobInWords } from './record-words.ts';
 
 type State = ApiRecord<'DoctorReport'>['state'];
 
@@ -14,3 +15,7 @@ export const HEALTH_WORDS: Readonly<Record<State, string>> = {
   warn: 'Needs attention',
   bad: 'Failed',
 };
+
+/** What a check is called or says, with its jobs in plain words: `job erase-events` as `the erasure of events`. */
+export const healthInWords = (text: string): string =>
+  text.replaceAll(/\b(?:the )?job ([a-z]+(?:-[a-z]+)+)/g, (_found, job: string) => jobInWords(job));

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { RefreshCw } from 'lucide-react';
 import { allows, permissionsOf } from '../../../domain/access/permissions.ts';
 import { CHECK_PAGES } from './check-pages.ts';
-import { HEALTH_TONES, HEALTH_WORDS } from '../../app/health-words.ts';
+import { HEALTH_TONES, HEALTH_WORDS, healthInWords } from '../../app/health-words.ts';
 import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -26,7 +26,7 @@ const NONE = 'none';
 const ORDER: readonly State[] = ['bad', 'warn', 'ok'];
 
 const COLUMNS: readonly Column<Check>[] = [
-  { header: 'Check', cell: ({ name }) => capitalized(name) },
+  { header: 'Check', cell: ({ name }) => capitalized(healthInWords(name)) },
   {
     header: 'Status',
     cell: ({ state }) => <Badge tone={HEALTH_TONES[state]}>{HEALTH_WORDS[state]}</Badge>,
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Check>[] = [
   {
     header: 'How to fix it',
     wideOnly: true,
-    cell: ({ mend }) => (mend === null ? '–' : sentence(mend)),
+    cell: ({ mend }) => (mend === null ? '–' : sentence(healthInWords(mend))),
   },
 ];
 
@@ -44,7 +44,7 @@ function Result({ of: check }: { readonly of: Check }) {
   return (
     <>
       <Found by={check} />
-      {check.mend === null ? null : <Narrow>{sentence(check.mend)}</Narrow>}
+      {check.mend === null ? null : <Narrow>{sentence(healthInWords(check.mend))}</Narrow>}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { HEALTH_TONES, HEALTH_WORDS } from '../../app/health-words.ts';
+import { HEALTH_TONES, HEALTH_WORDS, healthInWords } from '../../app/health-words.ts';
 import { answerOf, api } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Figure, Figures } from '../../ui/figure.tsx';
@@ -39,7 +39,7 @@ export function Health() {
               {shown.map((check) => (
                 <Figure
                   key={check.name}
-                  label={capitalized(check.name)}
+                  label={capitalized(healthInWords(check.name))}
                   value={
                     <Badge tone={HEALTH_TONES[check.state]}>{HEALTH_WORDS[check.state]}</Badge>
                   }

@@ -42,7 +42,10 @@ export function Revenue() {
   const month = { from: startOfMonth.slice(0, 10), to: date };
   const query = useRevenue();
   return (
-    <Section title="Revenue" actions={<Link to="/late-usage">Late usage of finalized invoices</Link>}>
+    <Section
+      title="Revenue"
+      actions={<Link to="/late-usage">Late usage of finalized invoices</Link>}
+    >
       <Loaded query={query} what="revenue">
         {({ currencies }) =>
           currencies.length === 0 ? (
