@@ -1,8 +1,9 @@
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Checkbox as AriaCheckbox } from 'react-aria-components/Checkbox';
 import { useController, type Control, type FieldPath, type FieldValues } from 'react-hook-form';
 import { Check } from 'lucide-react';
 import styles from './form.module.css';
+import { InParts } from './in-parts.tsx';
 
 /** Value and text of a choice. */
 export type Choice = readonly [string, string];
@@ -15,15 +16,6 @@ export interface ChoicesFieldProps<Fields extends FieldValues> {
   readonly choices: readonly Choice[];
   readonly isDisabled?: boolean;
 }
-
-/** `wallet.credit_balance.dropped` may break after a point or a line, not within a word. */
-const inParts = (text: string): ReactNode =>
-  text.split(/(?<=[._])/).map((part, index) => (
-    <Fragment key={index}>
-      {part}
-      <wbr />
-    </Fragment>
-  ));
 
 /** What is chosen in a field, and the change of some of its words: a list in the order of the choices. */
 export function useChoices<Fields extends FieldValues>({
@@ -102,7 +94,9 @@ export function ChoiceList({
           <span className={styles.box}>
             <Check size={12} strokeWidth={3} aria-hidden />
           </span>
-          <span>{inParts(text)}</span>
+          <span>
+            <InParts text={text} />
+          </span>
         </AriaCheckbox>
       ))}
     </div>

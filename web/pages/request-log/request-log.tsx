@@ -4,6 +4,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { CopyButton } from '../../ui/code-block.tsx';
 import { Narrow, type Column } from '../../ui/data-table.tsx';
+import { InParts } from '../../ui/in-parts.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -40,13 +41,23 @@ const COLUMNS: readonly Column<Entry>[] = [
       <>
         <code className={styles.request} title={`${method} ${path}`}>
           <span>{method} </span>
-          <span className={styles.path}>{path}</span>
+          <span className={styles.path}>
+            <InParts text={path} />
+          </span>
         </code>
-        {error_code === null ? null : <Narrow>{error_code}</Narrow>}
+        {error_code === null ? null : (
+          <Narrow>
+            <InParts text={error_code} />
+          </Narrow>
+        )}
       </>
     ),
   },
-  { header: 'Error', wideOnly: true, cell: ({ error_code }) => error_code ?? '–' },
+  {
+    header: 'Error',
+    wideOnly: true,
+    cell: ({ error_code }) => (error_code === null ? '–' : <InParts text={error_code} />),
+  },
   {
     header: 'Idempotency key',
     wideOnly: true,

@@ -9,11 +9,13 @@ import { DataTable, Narrow, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
+import { InParts } from '../../ui/in-parts.tsx';
 import { useListState } from '../../ui/list-state.ts';
 import { Row, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Failure } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import styles from './attempts.module.css';
 import { failureWords } from './failure-words.ts';
 
 type Attempt = ApiRecord<'WebhookAttempt'>;
@@ -43,12 +45,12 @@ export function Attempts({ id }: { readonly id: string }) {
         <>
           <Time at={created_at} seconds />
           <Narrow>
-            <code>{type}</code>
+            <EventType of={type} />
           </Narrow>
         </>
       ),
     },
-    { header: 'Event', wideOnly: true, cell: ({ event_type: type }) => <code>{type}</code> },
+    { header: 'Event', wideOnly: true, cell: ({ event_type: type }) => <EventType of={type} /> },
     { header: 'Attempt', align: 'end', wideOnly: true, cell: ({ attempt }) => attempt },
     { header: 'Response', cell: (attempt) => <Outcome of={attempt} /> },
     {
@@ -149,6 +151,12 @@ function SendAgain({ of, onDone }: { readonly of: Attempt; readonly onDone: () =
     </Allowed>
   );
 }
+
+const EventType = ({ of: type }: { readonly of: string }) => (
+  <code className={styles.type}>
+    <InParts text={type} />
+  </code>
+);
 
 function Outcome({ of: { status_code: status, error } }: { readonly of: Attempt }) {
   if (status === null) return <Badge tone="negative">{failureWords(error)}</Badge>;
