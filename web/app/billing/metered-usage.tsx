@@ -46,7 +46,7 @@ export function MeterCharts({
 
 /** What the charges beside usage are (money 19.10): an invoice has the other coupons too, rounds and adds taxes. */
 export const CHARGE_NOTE =
-  'after recurring percentage coupons, before other coupons and taxes, not rounded';
+  'after recurring percentage coupons, before other coupons and taxes; only discounts and commitments are rounded';
 
 /** Totals of the range by meter. */
 export function UsageTable({

@@ -68,7 +68,7 @@ export function Margin({
                           isFilled
                         />
                       }
-                      note="of usage, after recurring percentage coupons, not rounded"
+                      note="of usage, after recurring percentage coupons; only discounts and commitments are rounded"
                     />
                     <Figure
                       label="Cost to you"
