@@ -45,4 +45,10 @@ describe('how far an invoice is paid', () => {
       expect(isOwed(invoice({ invoice_status }))).toBe(false);
     expect(isOwed(invoice({}))).toBe(true);
   });
+
+  test('a draft whose payment page waits is owed: the page asks for its amount', () => {
+    const draft = invoice({ invoice_status: 'DRAFT' });
+    expect(isOwed({ ...draft, source_type: 'checkout' })).toBe(true);
+    expect(isOwed({ ...draft, source_type: null })).toBe(false);
+  });
 });

@@ -1,7 +1,7 @@
 import { Money } from '../../ui/money.tsx';
-import { isOwed } from './payment-state.ts';
+import { isOwed, type OwedInvoice } from './payment-state.ts';
 
-type Invoice = Parameters<typeof isOwed>[0] & {
+type Invoice = OwedInvoice & {
   readonly amount_remaining: string;
   readonly currency: string;
 };

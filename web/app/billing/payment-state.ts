@@ -1,3 +1,4 @@
+import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
 import type {
   INVOICE_PAYMENT_STATUSES,
   INVOICE_STATUSES,
@@ -13,12 +14,20 @@ export interface PayableInvoice {
   readonly due_date: string | null;
 }
 
+export type OwedInvoice = Pick<PayableInvoice, 'invoice_status'> & {
+  /** Absent for a preview. */
+  readonly source_type?: string | null | undefined;
+};
+
 /** The tone of a badge. */
 type Tone = 'neutral' | 'positive' | 'negative' | 'warning' | 'info';
 
-/** A draft is not issued yet; the API keeps the amounts of a voided invoice as they were. Nothing of them is owed. */
-export const isOwed = ({ invoice_status }: Pick<PayableInvoice, 'invoice_status'>): boolean =>
-  invoice_status === 'FINALIZED';
+/**
+ * A draft is not issued yet; the API keeps the amounts of a voided invoice as they were. Nothing of them is owed. A
+ * draft that is issued when its payment page is paid is owed before: the page asks for the amount.
+ */
+export const isOwed = ({ invoice_status, source_type }: OwedInvoice): boolean =>
+  invoice_status === 'FINALIZED' || isGated({ invoice_status, source_type: source_type ?? null });
 
 /** How far an invoice is paid, in the words of people who pay and collect; null before it is issued. */
 export function paymentStateOf(

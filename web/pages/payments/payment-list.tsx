@@ -1,3 +1,4 @@
+import { useDrafts } from '../../app/billing/drafts.ts';
 import { NumberCell } from '../../app/billing/number-cell.tsx';
 import { useCustomerNames } from '../../app/customer-names.tsx';
 import { choice, currency, day, given, linked } from '../../app/list/filters.tsx';
@@ -11,7 +12,7 @@ import { daysOf } from '../../ui/list-state.ts';
 import { Money } from '../../ui/money.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
-import { Day, Time } from '../../ui/time.tsx';
+import { Day, Period, Time } from '../../ui/time.tsx';
 import { PAYMENT_STATUSES } from '../../../schemas/words.ts';
 
 type Payment = ApiRecord<'Payment'>;
@@ -31,17 +32,26 @@ const FILTERS = [
 
 type Filters = Readonly<Record<(typeof FILTERS)[number]['key'], string>>;
 
-const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Payment>[] => [
+const columnsOf = (
+  names: ReadonlyMap<string, string>,
+  drafts: ReturnType<typeof useDrafts>,
+): readonly Column<Payment>[] => [
   {
     header: 'For',
     cell: (row) => (
-      <NumberCell
-        number={row.invoice_number ?? formatWord(row.destination_type)}
-        below={[
-          <bdi key="customer">{names.get(row.customer_id) ?? '–'}</bdi>,
-          <Day key="day" at={row.created_at} />,
-        ]}
-      />
+      <>
+        <NumberCell
+          number={
+            row.invoice_number ??
+            (drafts.has(row.destination_id) ? 'Draft' : formatWord(row.destination_type))
+          }
+          below={[
+            <bdi key="customer">{names.get(row.customer_id) ?? '–'}</bdi>,
+            <Day key="day" at={row.created_at} />,
+          ]}
+        />
+        <PeriodOf draft={drafts.get(row.destination_id)} />
+      </>
     ),
   },
   {
@@ -88,6 +98,17 @@ const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Payment>
   },
 ];
 
+/** A draft has no number: its period tells it from another one of the customer. */
+function PeriodOf({ draft }: { readonly draft: ApiRecord<'Invoice'> | undefined }) {
+  if (draft?.period_start == null || draft.period_end == null) return null;
+  const { period_start, period_end, customer } = draft;
+  return (
+    <div>
+      <Period start={period_start} end={period_end} zone={customer?.timezone ?? 'UTC'} />
+    </div>
+  );
+}
+
 const FILE: readonly FileColumn<Payment>[] = [
   ['invoice_number', (row) => row.invoice_number],
   ['customer_id', (row) => row.customer_id],
@@ -109,7 +130,15 @@ const PAYMENTS = listOf({
   filters: FILTERS,
   search: (paging, filters: Filters, signal) =>
     answerOf(api.POST('/payments/search', { body: { ...paging, ...bodyOf(filters) }, signal })),
-  columns: (rows) => columnsOf(useCustomerNames(rows.map(({ customer_id }) => customer_id))),
+  columns: (rows) =>
+    columnsOf(
+      useCustomerNames(rows.map(({ customer_id }) => customer_id)),
+      useDrafts(
+        rows.flatMap(({ invoice_number, destination_type, destination_id }) =>
+          invoice_number === null && destination_type === 'INVOICE' ? [destination_id] : [],
+        ),
+      ),
+    ),
   file: FILE,
   rowTo: ({ destination_type, destination_id }) =>
     destination_type === 'INVOICE'
