@@ -1,3 +1,4 @@
+import { capitalized } from '../../ui/text.ts';
 import { recordInWords } from '../record-words.ts';
 
 /** Records that belong to another one: they are added to it and removed from it. */
@@ -35,3 +36,25 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 export const fieldInWords = (field: string): string => FIELDS[field] ?? field.replaceAll('_', ' ');
+
+/** Notifications whose types do not read as plain words. */
+const NOTIFICATIONS: Readonly<Record<string, string>> = {
+  'entitlement.grant.exhausted': 'Quota used up',
+  'event.rejected': 'Event rejected',
+  'feature.wallet_balance.alert': 'Alert of a feature',
+  'invoice.communication.triggered': 'Invoice sent',
+  'invoice.payment.overdue': 'Invoice overdue',
+  'invoice.sync.failed': 'Copy of the invoice to the gateway failed',
+  'invoice.sync.success': 'Invoice copied to the gateway',
+  'invoice.update': 'Invoice updated',
+  'invoice.update.finalized': 'Invoice finalized',
+  'invoice.update.payment': 'Payment of the invoice changed',
+  'invoice.update.voided': 'Invoice voided',
+  'meter.set_aside': 'Usage of a meter set aside',
+  'payment.success': 'Payment succeeded',
+  'subscription.renewal.due': 'Subscription renews soon',
+};
+
+/** The type of a notification: `subscription.activated` as `Subscription activated`. */
+export const notificationInWords = (type: string): string =>
+  NOTIFICATIONS[type] ?? capitalized(type.replaceAll(/[._]/g, ' '));

@@ -10,7 +10,7 @@ import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { jobInWords } from '../record-words.ts';
-import { actionInWords, fieldInWords, partInWords } from './timeline-words.ts';
+import { actionInWords, fieldInWords, notificationInWords, partInWords } from './timeline-words.ts';
 import styles from './timeline.module.css';
 
 type Entry = ApiRecord<'TimelineEntry'>;
@@ -22,12 +22,15 @@ const SHOWN_MAX = 500;
 export function Timeline({
   of,
   zone = 'UTC',
+  isOnTestClock,
 }: {
   readonly of:
     | { readonly customer_id: string }
     | { readonly subscription_id: string }
     | { readonly invoice_id: string };
   readonly zone?: string;
+  /** Whether the customer follows a test clock: invoices have its time, all other entries the real one. */
+  readonly isOnTestClock: boolean;
 }) {
   const [limit, setLimit] = useState(STEP);
   const query = useQuery({
@@ -45,11 +48,18 @@ export function Timeline({
           </EmptyState>
         ) : (
           <>
+            {isOnTestClock ? (
+              <p className={styles.clock}>
+                Invoices have the time of the customer’s test clock; changes and notifications have
+                the real time.
+              </p>
+            ) : null}
             <ol className={styles.timeline}>
               {items.map((entry) => (
                 <li key={`${entry.kind}-${entry.id}`}>
                   <span className={styles.when}>
                     <Time at={entry.created_at} zone={zone} />
+                    {isOnTestClock && entry.kind === 'invoice' ? <div>test clock</div> : null}
                   </span>
                   <div className={styles.what}>
                     <What entry={entry} />
@@ -90,7 +100,8 @@ function What({ entry }: { readonly entry: Entry }): ReactNode {
   if (entry.kind === 'notification')
     return (
       <>
-        <Badge tone="info">Notification</Badge> <code>{entry.action}</code>
+        <Badge tone="info">Notification</Badge>{' '}
+        <span title={entry.action}>{notificationInWords(entry.action)}</span>
         <span className={styles.by}>
           {entry.deliveries.length === 0
             ? 'no endpoint'

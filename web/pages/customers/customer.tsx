@@ -118,7 +118,11 @@ function Content({ customer }: { readonly customer: Customer }) {
             <Stack>
               <EventVolume customer={customer} />
               <Section title="Changes, notifications and invoices">
-                <Timeline of={{ customer_id: id }} zone={zone} />
+                <Timeline
+                  of={{ customer_id: id }}
+                  zone={zone}
+                  isOnTestClock={customer.test_clock_id !== null}
+                />
               </Section>
             </Stack>
           ),

@@ -107,7 +107,13 @@ function Content({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
           {
             id: 'timeline',
             label: 'Timeline',
-            content: () => <Timeline of={{ invoice_id: invoice.id }} zone={zone} />,
+            content: () => (
+              <Timeline
+                of={{ invoice_id: invoice.id }}
+                zone={zone}
+                isOnTestClock={(invoice.customer?.test_clock_id ?? null) !== null}
+              />
+            ),
           },
           {
             id: 'details',

@@ -100,7 +100,13 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
           {
             id: 'timeline',
             label: 'Timeline',
-            content: () => <Timeline of={{ subscription_id: id }} zone={zone} />,
+            content: () => (
+              <Timeline
+                of={{ subscription_id: id }}
+                zone={zone}
+                isOnTestClock={(subscription.customer?.test_clock_id ?? null) !== null}
+              />
+            ),
           },
         ]}
       />
