@@ -8,7 +8,7 @@ import type { AskedWindows } from '../app/window-times.ts';
 import { answerOf, type ApiRecord } from '../client/api.ts';
 import { portalApi } from '../client/portal-api.ts';
 import { Figure, Figures } from '../ui/figure.tsx';
-import { ChoiceFilter, DayFilter, FilterBar } from '../ui/filter-bar.tsx';
+import { ChoiceFilter, DayFilter, FilterBar, FilterPair } from '../ui/filter-bar.tsx';
 import { Money, Quantity } from '../ui/money.tsx';
 import { Page, Section, Stack } from '../ui/page.tsx';
 import { EmptyState, Loaded } from '../ui/query-state.tsx';
@@ -121,6 +121,7 @@ function OfDays({
   readonly days: ReturnType<typeof useDays>;
   readonly isHidden: boolean;
 }) {
+  const zone = useZone();
   return (
     <Section title={isOneDay ? 'By hour' : 'By day'} isHidden={isHidden}>
       <FilterBar>
@@ -135,10 +136,10 @@ function OfDays({
           onChange={(days) => setState({ days: days === shown.first_range ? '' : days })}
         />
         {chosen === OWN ? (
-          <>
+          <FilterPair zone={zone}>
             <DayFilter label="From" value={state.from} onChange={(from) => setState({ from })} />
             <DayFilter label="To" value={state.to} onChange={(to) => setState({ to })} />
-          </>
+          </FilterPair>
         ) : null}
       </FilterBar>
       {range === null ? (

@@ -142,8 +142,20 @@ export function DayFilter({
 }
 
 /** Two filters that are read together, from and until: they stay on one line where there is room. */
-export function FilterPair({ children }: { readonly children: ReactNode }) {
-  return <div className={styles.pair}>{children}</div>;
+export function FilterPair({
+  zone,
+  children,
+}: {
+  /** The zone of the days, where no other control names it. */
+  readonly zone?: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <div className={styles.pair}>
+      {children}
+      {zone === undefined ? null : <span className={styles.zone}>{zone}</span>}
+    </div>
+  );
 }
 
 /** Shown while a link has limited the list to one currency. */

@@ -95,7 +95,9 @@ export function Filters<Key extends string>({
         return group.length === 1 ? (
           controls
         ) : (
-          <FilterPair key={group[0]!.key}>{controls}</FilterPair>
+          <FilterPair key={group[0]!.key} zone="UTC">
+            {controls}
+          </FilterPair>
         );
       })}
       {isFiltered ? <ClearFilters onPress={clear} /> : null}

@@ -195,7 +195,7 @@ export function View() {
           choices={Object.entries(OUTCOMES)}
           onChange={(chosen) => list.setFilters({ outcome: chosen })}
         />
-        <FilterPair>
+        <FilterPair zone="UTC">
           <DayFilter label="From" value={from} onChange={(day) => list.setFilters({ from: day })} />
           <DayFilter label="Until" value={to} onChange={(day) => list.setFilters({ to: day })} />
         </FilterPair>
