@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { Timeline } from '../../app/billing/timeline.tsx';
+import { TimelineLater } from '../../app/billing/timeline-later.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { TestClockName } from '../../app/test-clock-name.tsx';
 import { customerQuery } from '../../app/customer-query.ts';
@@ -118,7 +118,7 @@ function Content({ customer }: { readonly customer: Customer }) {
             <Stack>
               <EventVolume customer={customer} />
               <Section title="Changes, notifications and invoices">
-                <Timeline
+                <TimelineLater
                   of={{ customer_id: id }}
                   zone={zone}
                   isOnTestClock={customer.test_clock_id !== null}

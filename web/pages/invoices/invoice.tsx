@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { InvoiceDocument } from '../../app/billing/invoice-document.tsx';
 import { InvoicePayment } from '../../app/billing/invoice-payment.tsx';
 import { SubscriptionName } from '../../app/billing/subscription-name.tsx';
-import { Timeline } from '../../app/billing/timeline.tsx';
+import { TimelineLater } from '../../app/billing/timeline-later.tsx';
 import { WhyAmount } from '../../app/billing/why-amount.tsx';
 import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -108,7 +108,7 @@ function Content({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
             id: 'timeline',
             label: 'Timeline',
             content: () => (
-              <Timeline
+              <TimelineLater
                 of={{ invoice_id: invoice.id }}
                 zone={zone}
                 isOnTestClock={(invoice.customer?.test_clock_id ?? null) !== null}

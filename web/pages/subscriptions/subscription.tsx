@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { billingCycleInWords } from '../../app/billing/billing-cycle.ts';
 import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
 import { rateOf } from '../../app/billing/rate-of.ts';
-import { Timeline } from '../../app/billing/timeline.tsx';
+import { TimelineLater } from '../../app/billing/timeline-later.tsx';
 import { TaxesOf } from '../../app/taxes/taxes-of.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -101,7 +101,7 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
             id: 'timeline',
             label: 'Timeline',
             content: () => (
-              <Timeline
+              <TimelineLater
                 of={{ subscription_id: id }}
                 zone={zone}
                 isOnTestClock={(subscription.customer?.test_clock_id ?? null) !== null}
