@@ -11,6 +11,8 @@ afterAll(() => api.close());
 const LISTS: readonly (readonly [string, string, object])[] = [
   ['GET', '/audit-logs', {}],
   ['GET', '/portal/sessions', {}],
+  ['POST', '/audit-logs/search', {}],
+  ['POST', '/portal/sessions/search', {}],
   ['POST', '/invoices/late-usage/search', {}],
   ['POST', '/payments/gateway-events/search', {}],
   ['POST', '/request-logs/search', {}],

@@ -71,6 +71,9 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 /** Routes below the same paths that grant no access. */
 const NO_STEP: Readonly<Record<string, string>> = {
   'POST /users/search': 'reads',
+  'POST /environments/search': 'reads',
+  'POST /secrets/api/keys/search': 'reads',
+  'POST /portal/sessions/search': 'reads',
   'POST /environments/{id}/seed':
     'for super admins: makes a key with the rights of the caller, which nobody is told',
   'POST /users/chat/verify': 'proves who the caller is to a widget',

@@ -84,6 +84,17 @@ export const portalRoutes = [
       listOpenSessions(deps.pool, scope, query, isoTime(deps.clock.now())),
   }),
   route({
+    method: 'POST',
+    path: '/portal/sessions/search',
+    summary: 'Search open portal sessions',
+    permission: 'customer:read',
+    body: PortalSessionSearch.body,
+    status: 200,
+    answer: pageOf(OpenPortalSession),
+    handler: ({ deps, scope, body }) =>
+      listOpenSessions(deps.pool, scope, body, isoTime(deps.clock.now())),
+  }),
+  route({
     method: 'DELETE',
     path: '/portal/sessions/{id}',
     summary: 'End a portal session',

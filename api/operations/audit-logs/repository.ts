@@ -4,7 +4,7 @@ import { findPage } from '../../../postgres/search.ts';
 import type { AuditLog, AuditLogSearch } from '../../../schemas/audit-log.ts';
 import type { Page } from '../../../schemas/search.ts';
 
-type Filter = z.output<typeof AuditLogSearch.query>;
+type Filter = z.output<typeof AuditLogSearch.body>;
 
 /** Changes in the environment and in the tenant as a whole, newest first. Read-only: triggers write. */
 export function searchAuditLogs(db: Db, scope: Scope, filter: Filter): Promise<Page<AuditLog>> {

@@ -13,12 +13,22 @@ export const auditLogRoutes = [
   route({
     method: 'GET',
     path: '/audit-logs',
-    summary: 'Search the audit log',
+    summary: 'List the audit log',
     permission: 'audit_log:read',
     query: AuditLogSearch.query,
     status: 200,
     answer: pageOf(AuditLog),
     handler: ({ deps, scope, query }) => searchAuditLogs(deps.pool, scope, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/audit-logs/search',
+    summary: 'Search the audit log',
+    permission: 'audit_log:read',
+    body: AuditLogSearch.body,
+    status: 200,
+    answer: pageOf(AuditLog),
+    handler: ({ deps, scope, body }) => searchAuditLogs(deps.pool, scope, body),
   }),
   route({
     method: 'GET',

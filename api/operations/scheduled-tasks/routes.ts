@@ -62,6 +62,16 @@ export const scheduledTaskRoutes = [
     handler: ({ deps, scope, query }) => searchScheduledTasks(deps.pool, scope, query),
   }),
   route({
+    method: 'POST',
+    path: '/tasks/scheduled/search',
+    summary: 'Search scheduled exports',
+    permission: 'task:read',
+    body: ScheduledTaskSearch.body,
+    status: 200,
+    answer: pageOf(ScheduledTask),
+    handler: ({ deps, scope, body }) => searchScheduledTasks(deps.pool, scope, body),
+  }),
+  route({
     method: 'GET',
     path: '/tasks/scheduled/{id}',
     summary: 'Get a scheduled export',

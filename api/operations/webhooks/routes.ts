@@ -99,6 +99,16 @@ export const webhookRoutes = [
     handler: ({ deps, scope, query }) => searchEndpoints(deps.pool, scope, query),
   }),
   route({
+    method: 'POST',
+    path: '/webhooks/endpoints/search',
+    summary: 'Search endpoints that receive notifications',
+    permission: 'webhook:read',
+    body: WebhookEndpointSearch.body,
+    status: 200,
+    answer: pageOf(WebhookEndpoint),
+    handler: ({ deps, scope, body }) => searchEndpoints(deps.pool, scope, body),
+  }),
+  route({
     method: 'GET',
     path: '/webhooks/endpoints/{id}',
     summary: 'Get an endpoint that receives notifications',

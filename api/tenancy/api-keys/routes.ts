@@ -24,6 +24,11 @@ function forgetAfterwards(
   });
 }
 
+/** Whose keys the caller sees; null means everybody's. */
+const ownerInView = ({ identity, user_id }: KeyCaller): string | null =>
+  identity.roles.includes('super_admin') ? null : user_id;
+type KeyCaller = Pick<Call<BillingDeps, unknown, unknown, unknown>, 'identity' | 'user_id'>;
+
 export const apiKeyRoutes = [
   route({
     method: 'POST',
@@ -48,10 +53,19 @@ export const apiKeyRoutes = [
     query: ApiKeySearch.query,
     status: 200,
     answer: pageOf(ApiKey),
-    handler: ({ deps, scope, query, identity, user_id }) => {
-      const ownerId = identity.roles.includes('super_admin') ? null : user_id;
-      return searchApiKeys(deps.pool, scope, ownerId, query);
-    },
+    handler: ({ deps, scope, query, ...caller }) =>
+      searchApiKeys(deps.pool, scope, ownerInView(caller), query),
+  }),
+  route({
+    method: 'POST',
+    path: '/secrets/api/keys/search',
+    summary: 'Search API keys: the caller’s own, or all of the environment for a super admin',
+    permission: 'secret:read',
+    body: ApiKeySearch.body,
+    status: 200,
+    answer: pageOf(ApiKey),
+    handler: ({ deps, scope, body, ...caller }) =>
+      searchApiKeys(deps.pool, scope, ownerInView(caller), body),
   }),
   route({
     method: 'POST',

@@ -7,6 +7,7 @@ import {
   UpdateEnvironmentBody,
 } from '../../../schemas/environment.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
+import { pageOf } from '../../../schemas/search.ts';
 import { changed } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { createEnvironment } from './create-environment.ts';
@@ -39,6 +40,22 @@ export const environmentRoutes = [
       const { search } = call.query;
       const found = await listEnvironments(call.deps.pool, call, search);
       return { ...found, offset: search.offset, limit: search.limit };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/environments/search',
+    summary: 'Search the environments of the tenant',
+    permission: 'environment:read',
+    withoutEnvironment: true,
+    body: EnvironmentSearch.body,
+    status: 200,
+    answer: pageOf(Environment),
+    async handler(call) {
+      const { search } = call.body;
+      const { environments, total } = await listEnvironments(call.deps.pool, call, search);
+      const pagination = { total, limit: search.limit, offset: search.offset + search.limit };
+      return { items: environments, pagination };
     },
   }),
   route({
