@@ -30,6 +30,8 @@ export const SubscriptionPriceBody = CreatePriceBody.omit({
 export const AddLineItemBody = LineItemRequest.extend({
   price_id: optionalId,
   price: SubscriptionPriceBody.nullish(),
+  /** A phase of the subscription: the line lives in its time and moves with it. Default: no phase. */
+  subscription_phase_id: optionalId,
   /** Default: the behavior of the subscription. */
   proration_behavior: prorationBehavior,
 })

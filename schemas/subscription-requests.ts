@@ -94,7 +94,8 @@ export const LineItemRequest = z
     display_name: optionalName(),
     start_date: time.nullish(),
     end_date: time.nullish(),
-    subscription_phase_id: notOffered('a phase'),
+    /** The phases of a new subscription have no ids: their lines are in `phases[].line_items`. */
+    subscription_phase_id: notOffered('the id of a phase of a new subscription'),
     metadata: metadata.nullish(),
     ...commitmentFields,
     ...lineCommitmentFields,

@@ -45,7 +45,12 @@ export function lineItem(
   draft: LineItemDraft,
 ): BilledLine {
   const terms = ratingTerms(price);
-  const end = draft.end_date ?? owner.selection.end;
+  const { start, end: last } = owner.selection;
+  // A line of a phase lives in the time of its phase (billing 11).
+  const end =
+    draft.end_date && owner.subscription_phase_id
+      ? earlierOf(draft.end_date, last)
+      : (draft.end_date ?? last);
   return {
     ...newRecord(deps, caller, 'subs_line'),
     subscription_id: owner.subscription_id,
@@ -68,7 +73,7 @@ export function lineItem(
     billing_period_count: price.billing_period_count,
     invoice_cadence: price.invoice_cadence,
     trial_period: price.trial_period,
-    start_date: laterOf(draft.start_date ?? owner.selection.start, price.start_date),
+    start_date: laterOf(draft.start_date ?? start, price.start_date),
     end_date: end === null ? price.end_date : earlierOf(end, price.end_date),
     ...(draft.commitment ?? NO_COMMITMENT),
     metadata: draft.metadata ?? {},

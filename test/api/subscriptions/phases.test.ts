@@ -326,3 +326,66 @@ describe('phases of a running subscription', () => {
     expect(gap.body.details[0].path).toBe('start_date');
   });
 });
+
+describe('a line that is added to a phase (interface, line item request)', () => {
+  const add = ({ id }: { id: string }, body: object) =>
+    world.api.post(`/v1/subscriptions/${id}/lineitems`, body);
+
+  test('lives in the time of its phase, and moves with it', async () => {
+    const { subscription, starter } = await phased();
+    const extra = await world.catalog.fixed(starter, '3', { display_name: 'Extra' });
+    const [first, second] = subscription.phases;
+    const early = await add(subscription, {
+      price_id: extra.id, subscription_phase_id: first.id, end_date: day('2026-05-01'),
+    }); // prettier-ignore
+    expect(early.body).toMatchObject({
+      subscription_phase_id: first.id,
+      start_date: day('2026-04-01'),
+      end_date: day('2026-04-11'),
+    });
+    const late = await add(subscription, { price_id: extra.id, subscription_phase_id: second.id });
+    expect(late.body).toMatchObject({
+      subscription_phase_id: second.id,
+      start_date: day('2026-04-11'),
+      end_date: null,
+    });
+    const ended = await world.api.put(`/v1/subscriptions/${subscription.id}/phases/${second.id}`, {
+      end_date: day('2026-06-01'),
+    });
+    expect(ended.status).toBe(200);
+    const found = await read(subscription);
+    expect(found.line_items.find(({ id }: any) => id === late.body.id).end_date).toBe(
+      day('2026-06-01'),
+    );
+  });
+
+  test('is refused outside of the time of its phase, and in a phase of another subscription', async () => {
+    const { subscription, starter } = await phased();
+    const other = await phased();
+    const extra = await world.catalog.fixed(starter, '3', { display_name: 'Extra' });
+    const [first, second] = subscription.phases;
+    const inPhase = async ({ id }: { id: string }, body: object = {}) =>
+      await add(subscription, { price_id: extra.id, subscription_phase_id: id, ...body });
+    expect((await inPhase(second, { start_date: day('2026-04-10') })).status).toBe(400);
+    expect((await inPhase(first, { start_date: day('2026-04-11') })).status).toBe(400);
+    expect((await inPhase(other.subscription.phases[0])).status).toBe(404);
+  });
+
+  test('a line of a new phase ends with the phase at the latest', async () => {
+    const sold = await plan();
+    const extra = await world.catalog.fixed(sold.starter, '3', { display_name: 'Extra' });
+    const subscription = await world.catalog.subscribe(sold.customer, sold.starter, {
+      start_date: day('2026-04-01'),
+      include_price_ids: [],
+      phases: [
+        {
+          start_date: day('2026-04-01'),
+          end_date: day('2026-04-11'),
+          line_items: [{ price_id: extra.id, end_date: day('2026-06-01') }],
+        },
+        { start_date: day('2026-04-11') },
+      ],
+    });
+    expect(subscription.line_items).toMatchObject([{ end_date: day('2026-04-11') }]);
+  });
+});

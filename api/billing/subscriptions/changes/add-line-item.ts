@@ -4,6 +4,7 @@ import { assertFits } from '../../../../domain/subscription/select-prices.ts';
 import { laterOf } from '../../../../domain/time/instant.ts';
 import type { Db, Scope, Transaction } from '../../../../postgres/client.ts';
 import type { AddLineItemBody } from '../../../../schemas/subscription-line-items.ts';
+import type { SubscriptionPhase } from '../../../../schemas/subscription-phase.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { findPlanRows } from '../../../catalog/offers/plan-repository.ts';
 import { createPrices } from '../../../catalog/prices/create-prices.ts';
@@ -17,6 +18,7 @@ import { insertLineItems } from '../../records/subscription-repository.ts';
 import { commitmentColumns, committedLine } from '../line-commitments.ts';
 import { bucketsOf, lineItem, withMeterNames } from '../line-item.ts';
 import { namedPrice } from '../named-price.ts';
+import { getPhase } from '../edit-phases.ts';
 import { billedLines, rowOf } from './line-records.ts';
 import { settlementOf } from '../../computing/settlement-currency.ts';
 import { inSubscription, openFrom, settle } from './line-item-change.ts';
@@ -32,7 +34,10 @@ export async function addLineItem(
   body: AddLineItemBody,
 ): Promise<LineItemRow> {
   return await inSubscription(deps, caller, subscriptionId, async (tx, subscription, at) => {
-    const start = startOf(subscription, body);
+    const phase = body.subscription_phase_id
+      ? await getPhase(tx, caller.scope, subscriptionId, body.subscription_phase_id)
+      : null;
+    const start = startOf(subscription, phase, body);
     const price = await priceOf(tx, deps, caller, subscription, body, start);
     const settlement = await settlementOf(tx, caller.scope, subscription.currency);
     const { currency } = subscription;
@@ -42,7 +47,7 @@ export async function addLineItem(
       throw invalidField('price_id', `${price.id} has ended by then`);
     if (body.end_date && body.end_date <= laterOf(start, price.start_date))
       throw invalidField('end_date', 'must be after the start of the line item');
-    const after = await newLine(tx, deps, caller, subscription, price, body, start);
+    const after = await newLine(tx, deps, caller, subscription, phase, price, body, start);
     await refuseRatedTwice(tx, caller.scope, after);
     await insertLineItems(tx, [rowOf(after)]);
     const swap = { before: null, after, effective_at: start };
@@ -51,14 +56,24 @@ export async function addLineItem(
   });
 }
 
-function startOf(subscription: SubscriptionRow, body: AddLineItemBody): string {
+/** By default the line begins with its phase, or with the time that is not billed yet. */
+function startOf(
+  subscription: SubscriptionRow,
+  phase: SubscriptionPhase | null,
+  body: AddLineItemBody,
+): string {
   const { current_period_start, end_date } = subscription;
-  const earliest = openFrom(subscription);
+  const open = openFrom(subscription);
+  const earliest = phase === null ? open : laterOf(open, phase.start_date);
   const start = body.start_date ?? earliest;
+  if (phase !== null && start < phase.start_date)
+    throw invalidField('start_date', `must not be before the phase, which begins at ${earliest}`);
   if (start < earliest) {
-    const open = earliest === current_period_start ? 'running period' : 'pause';
-    throw invalidField('start_date', `must not be before the ${open}, which began at ${earliest}`);
+    const began = earliest === current_period_start ? 'running period' : 'pause';
+    throw invalidField('start_date', `must not be before the ${began}, which began at ${earliest}`);
   }
+  if (phase?.end_date && start >= phase.end_date)
+    throw invalidField('subscription_phase_id', `the phase ends at ${phase.end_date}`);
   if (end_date !== null && start >= end_date)
     throw invalidField('start_date', 'must be before the end of the subscription');
   return start;
@@ -92,6 +107,7 @@ async function newLine(
   deps: BillingDeps,
   caller: Caller,
   subscription: SubscriptionRow,
+  phase: SubscriptionPhase | null,
   price: PriceRow,
   body: AddLineItemBody,
   start: string,
@@ -100,12 +116,13 @@ async function newLine(
   const owner = {
     subscription_id: subscription.id,
     customer_id: subscription.customer_id,
+    subscription_phase_id: phase?.id ?? null,
     plan: { id: subscription.plan_id, name: own || (price.display_name ?? '') },
     selection: {
       currency: subscription.currency,
       cadence: subscription,
       start,
-      end: subscription.end_date,
+      end: phase === null ? subscription.end_date : phase.end_date,
       include_price_ids: null,
     },
   };
