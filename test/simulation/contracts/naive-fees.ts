@@ -252,6 +252,9 @@ export class Fees {
 
   #credits(fee: Fee, period: Lived, unused: Time, rows: readonly BilledRow[]) {
     const cells = cellsOf(period, fee);
+    // Later cells were paid for another quantity too, which the change has given back. A row of a change has none or 0.
+    const isOfQuantity = ({ quantity }: BilledRow) =>
+      quantity === null || quantity === '0' || Number(quantity) === fee.quantity;
     const isOne = this.#lines.contract.grouped && cells.length > 1;
     const earlier = this.#lines.contract.pauses.filter(({ start }) => start <= period.start);
     const from = Math.max(period.start, fee.during?.start ?? -Infinity);
@@ -271,7 +274,9 @@ export class Fees {
       // What was charged for other terms of the fee is not given back with these.
       const charged = own
         .filter(({ start }) => phase.start <= start && start < phase.end)
-        .filter((row) => isOne || this.#paidCell(fee, period, row) === index);
+        .filter(
+          (row) => isOne || (isOfQuantity(row) && this.#paidCell(fee, period, row) === index),
+        );
       const gross = total(charged.map(({ own: one }) => one.amount));
       const net = total(charged.map(({ own: one }) => one.net));
       if (gross.isZero()) return [];
