@@ -108,7 +108,10 @@ export function closedPeriods(subscription: ScheduledSubscription, after: Instan
   return periods;
 }
 
-/** A period that pauses made longer ends with the anchor that they moved (billing 12.4); null for any other. */
+/**
+ * A period that pauses made longer ends with the anchor that they moved (billing 12.4), not cut by a plan change that
+ * restarts the periods within it. Null for any other period, also for the one that such a change began.
+ */
 export function longerPeriodAt(subscription: ScheduledSubscription, at: Instant): Period | null {
   const { billing_anchor, end_date, earlier_anchors } = subscription;
   if (earlier_anchors.length === 0) return null;
@@ -118,7 +121,11 @@ export function longerPeriodAt(subscription: ScheduledSubscription, at: Instant)
     start: until,
     end: anchors[index]!.billing_anchor,
   }));
-  const found = periods.find(({ start, end }) => start <= at && at < end);
+  const restarts = restartsOf(subscription);
+  const found = periods.find(
+    ({ start, end }) =>
+      start <= at && at < end && !restarts.some(({ until }) => start < until && until <= at),
+  );
   if (found === undefined || (end_date !== null && at >= end_date)) return null;
   return { start: found.start, end: earlierOf(found.end, end_date) };
 }

@@ -428,6 +428,37 @@ describe('now', () => {
     });
   });
 
+  test('after a pause in the period: the new period begins and ends with the new anchor', async () => {
+    const sold = await subscribed();
+    const { subscription } = sold;
+    at('2026-04-05');
+    await world.api.postOk(`/v1/subscriptions/${subscription.id}/pause`, {});
+    at('2026-04-10');
+    await world.api.postOk(`/v1/subscriptions/${subscription.id}/resume`, {});
+    expect(await read(subscription)).toMatchObject({
+      current_period_start: instant('2026-04-01'),
+      current_period_end: instant('2026-05-06'),
+    });
+    at('2026-04-20');
+    expect((await restart(sold, 'execute')).status).toBe(200);
+    expect(await read(subscription)).toMatchObject({
+      billing_anchor: instant('2026-04-20'),
+      current_period_start: instant('2026-04-20'),
+      current_period_end: instant('2026-05-20'),
+    });
+    const changed = (await invoicesOf(subscription)).find(
+      ({ billing_reason }) => billing_reason === 'SUBSCRIPTION_UPDATE',
+    );
+    expect(rows(changed)).toEqual(
+      expect.arrayContaining(['Base 1 100 04-20..05-20', 'Base 1 -26.67 04-20..05-06']),
+    );
+    await billed('2026-05-20');
+    expect(await read(subscription)).toMatchObject({
+      current_period_start: instant('2026-05-20'),
+      current_period_end: instant('2026-06-20'),
+    });
+  });
+
   test('then a pause, a cancellation with credit: the new period is what is shifted and credited', async () => {
     const of = await subscribed({ proration_behavior: 'create_prorations' });
     at('2026-04-11');
