@@ -212,6 +212,16 @@ export const isMerged = (child: {
   child.merges_from != null &&
   child.merges_from <= child.current_period_end;
 
+/**
+ * Whether the parent ends before the running period of a grouped subscription does. The child bills this period itself
+ * then (billing 16).
+ */
+export const endsWithin = (
+  parent: { readonly end_date: Instant | null; readonly cancel_at: Instant | null },
+  child: { readonly current_period_end: Instant },
+): boolean =>
+  [parent.end_date, parent.cancel_at].some((end) => end !== null && end < child.current_period_end);
+
 /** A subscription without its parent bills itself from its running period on (billing 16). */
 export const STANDING_ALONE = {
   subscription_type: 'standalone',

@@ -7,7 +7,7 @@ const world = billingWorldFrom('2026-04-01T00:00:00.000Z');
 const day = (text: string) => `2026-${text}T00:00:00.000Z`;
 
 /** A child that pays 2.00 a call, whose parent has a plan of its own. */
-async function group(more: object = {}) {
+async function group(more: object = {}, moreOfParent: object = {}) {
   const { catalog } = world;
   const [ofParent, ofChild] = [await catalog.plan(), await catalog.plan()];
   await catalog.fixed(ofParent, '100', { display_name: 'Office' });
@@ -16,7 +16,7 @@ async function group(more: object = {}) {
   await completeBackfills(world.api.pool);
   const [payer, user] = [await catalog.customer(), await catalog.customer()];
   const start_date = day('04-01');
-  const parent = await catalog.subscribe(payer, ofParent, { start_date });
+  const parent = await catalog.subscribe(payer, ofParent, { start_date, ...moreOfParent });
   const child = await catalog.subscribe(user, ofChild, {
     ...{ start_date, parent_subscription_id: parent.id },
     ...more,
@@ -63,6 +63,20 @@ describe('the usage of the running period claims the wallet', () => {
     await world.usage.use(meter, user, day('04-03'), '5');
     await leave(child);
     expect([await ongoing(ofPayer), await ongoing(ofUser)]).toEqual(['100', '90']);
+  });
+
+  test('of its own customer if its parent ends within the period, by its end or a cancellation', async () => {
+    const cancelled = await group();
+    const { status } = await world.api.post(`/v1/subscriptions/${cancelled.parent.id}/cancel`, {
+      cancellation_type: 'scheduled_date',
+      cancel_at: day('04-20'),
+    });
+    expect(status).toBe(200);
+    for (const { payer, user, meter } of [await group({}, { end_date: day('04-20') }), cancelled]) {
+      const [ofPayer, ofUser] = [await walletOf(payer), await walletOf(user)];
+      await world.usage.use(meter, user, day('04-03'), '5');
+      expect([await ongoing(ofPayer), await ongoing(ofUser)]).toEqual(['100', '90']);
+    }
   });
 
   test('so that a wallet of the customer of the parent is topped up', async () => {
