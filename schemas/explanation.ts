@@ -85,6 +85,13 @@ const AllowanceStep = z.object({
   step: z.literal('allowance'),
   rule: Rule,
   usage_reset_period: z.string(),
+  /**
+   * How the limit of a part of a period comes about: `whole` × part / whole time, in whole units, and `own`, which
+   * the subscription itself grants and which is not prorated. Absent if the limit is that of a whole period.
+   */
+  proration: z
+    .object({ whole: Decimal, own: Decimal, part_ms: z.int(), whole_ms: z.int(), limit: Decimal })
+    .optional(),
   windows: z.array(
     z.object({
       start: z.string(),

@@ -18,6 +18,7 @@ import {
   shareAllowance,
   type AllowanceClaim,
   type AllowanceShare,
+  type LimitProration,
   type AllowanceWindow,
 } from '../pricing/allowance.ts';
 
@@ -45,6 +46,8 @@ export interface AllowanceLine {
   readonly service: Period;
   /** Sum of all sources in force for the line; null means unlimited. */
   readonly limit: Decimal | null;
+  /** How the limit of a part of a period comes about. */
+  readonly proration?: LimitProration;
   /** Whether the price is rated per window. If so, each row of its usage is a claim. */
   readonly windowed: boolean;
   /** The windows of the price's or the meter's bucket; null without a bucket. */
@@ -135,7 +138,12 @@ export function shareMeterAllowance(
   const usageResetPeriod = meter.usage_reset_period ?? PER_CHARGE_PERIOD;
   const shares = shareAllowance(usageResetPeriod, [...windows.values()]);
   const nothing = { usageResetPeriod, entries: [] };
-  return new Map(lines.map(({ line }) => [line.line_id, shares.get(line.line_id) ?? nothing]));
+  return new Map(
+    lines.map(({ line: { line_id, proration } }) => {
+      const share = shares.get(line_id) ?? nothing;
+      return [line_id, proration === undefined ? share : { ...share, proration }];
+    }),
+  );
 }
 
 /** A line with its measured usage: its own rows and the answers to `allowanceQuestions`. */

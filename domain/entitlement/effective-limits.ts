@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { invalidOperation } from '../errors.ts';
 import { decimal, Decimal, sum, type Decimal as DecimalType } from '../money.ts';
+import type { LimitProration } from '../pricing/allowance.ts';
 import { prorate, type TimeShare } from '../pricing/proration.ts';
 import { isWithin, type Instant } from '../time/instant.ts';
 import type { QuotaConfig, QuotaUnit } from './quota-windows.ts';
@@ -200,14 +201,17 @@ function limitOf({ entitlement, quantity }: EntitlementSource): DecimalType | nu
 
 /**
  * The limit of a stub under `create_prorations`: the sources' share of the period in whole units. A
- * subscription's own entitlement is an explicit value and is not scaled (billing 4, 10.1).
+ * subscription's own entitlement is an explicit value and is not scaled (billing 4, 10.1). Null means unlimited.
  */
-export function stubLimit(entitlement: EffectiveEntitlement, share: TimeShare): DecimalType | null {
+export function stubLimit(
+  entitlement: EffectiveEntitlement,
+  share: TimeShare,
+): LimitProration | null {
   if (entitlement.usage_limit === null) return null;
   const isOwn = (source: EntitlementSource) => source.entitlement.entity_type === 'SUBSCRIPTION';
   const own = sum(entitlement.sources.filter(isOwn).map((source) => limitOf(source)!));
-  const granted = entitlement.usage_limit.minus(own);
-  return prorate(granted, share).toDecimalPlaces(0).plus(own);
+  const whole = entitlement.usage_limit.minus(own);
+  return { whole, own, share, limit: prorate(whole, share).toDecimalPlaces(0).plus(own) };
 }
 
 /** The most frequent reset period; on a tie the shortest (money 6.8). */

@@ -2,12 +2,23 @@ import assert from 'node:assert/strict';
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { decimalText, Decimal, sum, ZERO } from '../money.ts';
 import { byText } from '../text-order.ts';
+import type { TimeShare } from './proration.ts';
 
 /** Free usage of one line per reset window. Absent for a line without an entitlement. */
 export interface AllowanceShare {
   readonly usageResetPeriod: string;
+  /** Set if the limit is that of a part of a period. */
+  readonly proration?: LimitProration;
   /** One entry for each claim of the line, in the order of the claims. */
   readonly entries: readonly AllowanceEntry[];
+}
+
+/** The limit of a part of a period: the share of `whole` in whole units, and `own`, which is not prorated (billing 4). */
+export interface LimitProration {
+  readonly whole: Decimal;
+  readonly own: Decimal;
+  readonly share: TimeShare;
+  readonly limit: Decimal;
 }
 
 export interface AllowanceEntry {
@@ -101,6 +112,12 @@ function inOrder(claims: readonly AllowanceClaim[]): readonly AllowanceClaim[] {
   );
 }
 
+function explainProration({ whole, own, share, limit }: LimitProration) {
+  const { part_ms, whole_ms } = share;
+  const amounts = { whole: decimalText(whole), own: decimalText(own), limit: decimalText(limit) };
+  return { ...amounts, part_ms, whole_ms };
+}
+
 /** The explanation step of the allowance: at most `maxEntries` windows, the rest as totals. */
 export function explainAllowance(
   share: AllowanceShare,
@@ -114,6 +131,7 @@ export function explainAllowance(
     step: 'allowance',
     rule: 'billing 4',
     usage_reset_period: share.usageResetPeriod,
+    ...(share.proration === undefined ? {} : { proration: explainProration(share.proration) }),
     windows: shown.map((entry) => ({
       start: entry.start,
       end: entry.end,

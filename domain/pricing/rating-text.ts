@@ -4,6 +4,7 @@ import type {
   ExplanationStepOf,
 } from '../../schemas/explanation.ts';
 import { inWords, type Figures } from './figures.ts';
+import { shareText } from './span-text.ts';
 import type { StepText } from './text-table.ts';
 
 export function usageText(step: ExplanationStepOf<'usage'>, figures: Figures): StepText {
@@ -58,8 +59,20 @@ export function allowanceText(
   const total = ['total', '', '', '', '', number(step.free), number(step.billable)];
   return {
     title: `Allowance, resets ${inWords(step.usage_reset_period)}`,
-    body: [{ rows: [heading, ...rows, ...omitted, total] }],
+    body: [...prorationText(step, number), { rows: [heading, ...rows, ...omitted, total] }],
   };
+}
+
+/** `limit: 20,000 × 24 / 31 days in whole units, and 500 of the subscription = 15,984`. */
+function prorationText(
+  { proration }: ExplanationStepOf<'allowance'>,
+  number: Figures['number'],
+): string[] {
+  if (proration === undefined) return [];
+  const { whole, own, part_ms, whole_ms, limit } = proration;
+  const added = own === '0' ? '' : `, and ${number(own)} of the subscription`;
+  const share = shareText(part_ms, whole_ms);
+  return [`limit: ${number(whole)} × ${share} in whole units${added} = ${number(limit)}`];
 }
 
 export function quotaText(

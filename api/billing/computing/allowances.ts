@@ -84,7 +84,7 @@ export function cellAllowance(
     line_id: query.key,
     stream: usageStream(query),
     service: cell.service,
-    limit: limitIn(facts, granted, cell),
+    ...limitIn(facts, granted, cell),
     windowed: isWindowed(measured),
     bucket: query.window,
     committed: query.window === null ? commitmentWindows(measured) : null,
@@ -123,13 +123,17 @@ function limitIn(
   { proration_behavior, line }: AllowanceFacts,
   granted: EffectiveEntitlement,
   { reference, cell, idle }: ChargeCell,
-): Decimal | null {
+): Pick<AllowanceLine, 'limit' | 'proration'> {
+  const whole = { limit: granted.usage_limit };
   const reset = granted.usage_reset_period;
-  if (proration_behavior === 'none' || reset === 'NEVER') return granted.usage_limit;
+  if (proration_behavior === 'none' || reset === 'NEVER') return whole;
   const isPerCell =
     reset === null || compareLength({ billing_period: reset, billing_period_count: 1 }, line) >= 0;
   const share = sliceShare(cell, { reference, ...(idle?.lengthens ? { idle } : {}) });
-  return isPerCell && !isWhole(share) ? stubLimit(granted, share) : granted.usage_limit;
+  const proration = isPerCell && !isWhole(share) ? stubLimit(granted, share) : null;
+  return proration === null || proration.whole.isZero()
+    ? whole
+    : { limit: proration.limit, proration };
 }
 
 /** A charge cell of a line that shares the allowance: its own usage and the answers to its additional queries. */

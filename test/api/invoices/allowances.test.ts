@@ -53,6 +53,8 @@ async function granted(entitlement: object, price: object = {}, more: object = {
 const preview = async (subscription: { id: string }, more: object = {}) =>
   (await world.api.post('/v1/invoices/preview', { subscription_id: subscription.id, ...more }))
     .body;
+const allowanceStep = ({ line_items: [line] }: any) =>
+  line.explanation.steps.find(({ step }: { step: string }) => step === 'allowance');
 const row = ({ line_items: [line] }: any) => [
   line.quantity,
   line.adjusted_entitlement_quantity,
@@ -203,7 +205,11 @@ describe('what the plan grants is free (billing 4)', () => {
       { ...stub, proration_behavior: 'create_prorations' },
     );
     await share.use(day('03-25'), '40');
-    expect(row(await preview(share.subscription))).toEqual(['30', '10', '30']);
+    const prorated = await preview(share.subscription);
+    expect(row(prorated)).toEqual(['30', '10', '30']);
+    const DAY_MS = 86_400_000;
+    expect(allowanceStep(prorated).proration).toEqual({ whole: '31', own: '0', part_ms: 10 * DAY_MS, whole_ms: 31 * DAY_MS, limit: '10' }); // prettier-ignore
+    expect(allowanceStep(await preview(whole.subscription))).not.toHaveProperty('proration');
   });
 
   test('the explanation contains it', async () => {

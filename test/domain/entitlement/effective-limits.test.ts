@@ -209,7 +209,8 @@ describe('two reset periods on one feature are refused (4.4, money 6.11)', () =>
 
 describe('the limit of a stub (4, 10.1)', () => {
   const stub = (sources: EntitlementSource[], part_ms: number, whole_ms: number) =>
-    stubLimit(effectiveEntitlements(sources)[0]!, { part_ms, whole_ms })?.toFixed() ?? 'unlimited';
+    stubLimit(effectiveEntitlements(sources)[0]!, { part_ms, whole_ms })?.limit.toFixed() ??
+    'unlimited';
   test.each<[EntitlementSource[], number, number, string]>([
     [[plan(100)], 1, 2, '50'],
     [[plan(100)], 1, 3, '33'],

@@ -292,6 +292,26 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
     ]);
   });
 
+  test('an allowance of a part of a period shows the whole limit and the part', () => {
+    const day = 86_400_000;
+    const step = (own: string, limit: string): ExplanationStep => ({
+      step: 'allowance',
+      rule: 'billing 4',
+      usage_reset_period: 'MONTHLY',
+      proration: { whole: '20000', own, part_ms: 24 * day, whole_ms: 31 * day, limit },
+      windows: [],
+      omitted: null,
+      free: '0',
+      billable: '0',
+    });
+    expect(bodyOf(step('0', '15484'))[1]).toBe(
+      '   limit: 20,000 × 24 / 31 days in whole units = 15,484',
+    );
+    expect(bodyOf(step('500', '15984'))[1]).toBe(
+      '   limit: 20,000 × 24 / 31 days in whole units, and 500 of the subscription = 15,984',
+    );
+  });
+
   test('a commitment shows its share of the period, and of windows', () => {
     const outcome = {
       usage: '1',
