@@ -1,4 +1,5 @@
 import type { PipelineWorld } from '../support/pipeline-world.ts';
+import { recordsOf } from './paths.ts';
 
 const PAYLOAD = '<img src=x onerror="globalThis.__ran=1"><script>globalThis.__ran=1</script>';
 const FILLING = `${'شركة '.repeat(8)}\u202Eדוגמה\u202C 👩🏽‍💻🏴󠁧󠁢󠁥󠁮󠁧󠁿 `;
@@ -179,29 +180,23 @@ export async function hostileRecords({
     },
   ]);
   await world.settled();
-  return new Map([
-    ['/events/$id', event_id],
-    ['/customers/$id/edit', customer.id],
-    ['/meters/$id', meter.id],
-    ['/meters/$id/edit', meter.id],
-    ['/features/$id', feature.id],
-    ['/customers/$id', customer.id],
-    ['/subscriptions/$id', subscription.id],
-    ['/invoices/$id', invoice.id],
-    ['/late-usage/$id', invoice.id],
-    ['/wallets/$id', wallet.id],
-    ['/wallets/$id/edit', wallet.id],
-    ['/addons/$id', addon.id],
-    ['/addons/$id/prices/new', addon.id],
-    ['/plans/$id', plan.id],
-    ['/plans/$id/prices/new', plan.id],
-    ['/price-groups/$id', group.id],
-    ['/coupons/$id', coupon.id],
-    ['/tax-rates/$id', rate.id],
-    ['/webhooks/$id', endpoint.id],
-    ['/cost-sheets/$id', costsheet.id],
-    ['/cost-sheets/$id/prices/new', costsheet.id],
-    ['/scheduled-exports/$id', scheduled.id],
-    ['/test-clocks/$id', clock.id],
-  ]);
+  return recordsOf({
+    addons: addon.id,
+    'cost-sheets': costsheet.id,
+    coupons: coupon.id,
+    customers: customer.id,
+    events: event_id,
+    features: feature.id,
+    invoices: invoice.id,
+    'late-usage': invoice.id,
+    meters: meter.id,
+    plans: plan.id,
+    'price-groups': group.id,
+    'scheduled-exports': scheduled.id,
+    subscriptions: subscription.id,
+    'tax-rates': rate.id,
+    'test-clocks': clock.id,
+    wallets: wallet.id,
+    webhooks: endpoint.id,
+  });
 }

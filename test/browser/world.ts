@@ -9,6 +9,7 @@ import {
   type PipelineOptions,
   type PipelineWorld,
 } from '../support/pipeline-world.ts';
+import { recordsOf } from './paths.ts';
 
 /** The product with its pages on a port, and a browser in which a person is signed in. */
 export interface BrowserWorld {
@@ -242,29 +243,23 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
   ]);
   await world.send([event('counted', { tokens: 42, region: 'eu', model: 'small' })]);
   await world.settled();
-  return new Map([
-    ['/events/$id', 'counted'],
-    ['/customers/$id/edit', customer.id],
-    ['/meters/$id', meter.id],
-    ['/meters/$id/edit', meter.id],
-    ['/features/$id', feature.id],
-    ['/customers/$id', customer.id],
-    ['/subscriptions/$id', subscription.id],
-    ['/invoices/$id', invoice.id],
-    ['/late-usage/$id', invoice.id],
-    ['/wallets/$id', wallet.id],
-    ['/wallets/$id/edit', wallet.id],
-    ['/addons/$id', addon.id],
-    ['/addons/$id/prices/new', addon.id],
-    ['/plans/$id', plan.id],
-    ['/plans/$id/prices/new', plan.id],
-    ['/price-groups/$id', group.id],
-    ['/coupons/$id', coupon.id],
-    ['/tax-rates/$id', rate.id],
-    ['/webhooks/$id', endpoint.id],
-    ['/cost-sheets/$id', costsheet.id],
-    ['/cost-sheets/$id/prices/new', costsheet.id],
-    ['/scheduled-exports/$id', scheduled.id],
-    ['/test-clocks/$id', clock.id],
-  ]);
+  return recordsOf({
+    addons: addon.id,
+    'cost-sheets': costsheet.id,
+    coupons: coupon.id,
+    customers: customer.id,
+    events: 'counted',
+    features: feature.id,
+    invoices: invoice.id,
+    'late-usage': invoice.id,
+    meters: meter.id,
+    plans: plan.id,
+    'price-groups': group.id,
+    'scheduled-exports': scheduled.id,
+    subscriptions: subscription.id,
+    'tax-rates': rate.id,
+    'test-clocks': clock.id,
+    wallets: wallet.id,
+    webhooks: endpoint.id,
+  });
 }
