@@ -139,6 +139,8 @@ export interface UsageLinesOptions {
   readonly which?: 'all' | 'counted';
   /** `usage_only`: charges without commitments, which apply to whole lines only (money 19.10). Default: `whole`. */
   readonly terms?: 'whole' | 'usage_only';
+  /** `whole`: the billing periods that overlap the range, not cut by its bounds, as they are billed. Default: `cut`. */
+  readonly periods?: 'cut' | 'whole';
 }
 
 /**
@@ -155,11 +157,31 @@ export async function usageLines(
   meterIds: readonly string[] | null,
   options: UsageLinesOptions = {},
 ): Promise<AnalyticsSubject[]> {
-  const subjects = await linesInRanges(deps, scope, named, () => range, meterIds, options);
+  const rangeOf =
+    options.periods === 'whole'
+      ? (each: SubscriptionRow) => wholePeriods(each, range)
+      : () => range;
+  const subjects = await linesInRanges(deps, scope, named, rangeOf, meterIds, options);
   const ids = [...new Set(subjects.map(({ line }) => line!.meter_id!))];
   const meters = await findMeters(deps.pool, scope, ids);
   const meterOf = new Map(meters.map((meter) => [meter.id, meter]));
   return subjects.map((subject) => ({ ...subject, meter: meterOf.get(subject.line!.meter_id!)! }));
+}
+
+/** The time of the billing periods that overlap the range; the range itself if none does. */
+function wholePeriods(subscription: SubscriptionRow, range: Period): Period {
+  const periods = periodsWithin(endingAsScheduled(subscription), range).map(({ period }) => period);
+  return { start: periods[0]?.start ?? range.start, end: periods.at(-1)?.end ?? range.end };
+}
+
+/** The subject in each of its billing periods, in order of time: what one invoice rates of it. */
+export function byPeriod<Subject extends RatedSubject>(
+  subject: Subject,
+): { readonly period: Period; readonly part: Subject }[] {
+  return [...groupBy(subject.charges, ({ period }) => period.start).values()].map((charges) => ({
+    period: charges[0]!.period,
+    part: { ...subject, charges, stretches: joined(charges) },
+  }));
 }
 
 /** The usage lines of the subscriptions in their running periods, read together, without their meters. */

@@ -1,17 +1,22 @@
 import { paysFor } from '../../../domain/invoicing/prepaid-credits.ts';
 import { decimal, Decimal, sum, ZERO } from '../../../domain/money.ts';
 import { epochMs, type Period } from '../../../domain/time/instant.ts';
-import { windowsWithin } from '../../../domain/time/usage-windows.ts';
+import { windowsWithin, type UsageWindow } from '../../../domain/time/usage-windows.ts';
 import { forecastBalance } from '../../../domain/wallet/forecast.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { WalletForecast } from '../../../schemas/wallet-forecast.ts';
 import { groupBy } from '../../../domain/group-by.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { asksOf, figuresOf, type AnalyticsQuestion } from '../analytics/analytics-figures.ts';
-import { usageLines } from '../analytics/analytics-subjects.ts';
+import {
+  asksOf,
+  figuresOf,
+  gridOfPoints,
+  type AnalyticsQuestion,
+} from '../analytics/analytics-figures.ts';
+import { byPeriod, usageLines } from '../analytics/analytics-subjects.ts';
 import { figureText } from '../analytics/cost-shares.ts';
-import { rateSubjects } from '../analytics/rate-subjects.ts';
+import { rateSubjects, type DiscountedCharge } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
 import { type WalletRow } from '../credits/wallet-repository.ts';
 import { findBlocks } from '../credits/wallet-transaction-repository.ts';
@@ -75,6 +80,12 @@ interface UsageByDay {
 
 const NO_USAGE: UsageByDay = { timezone: 'UTC', usage: [] };
 
+/** The starts of the days that the period touches, oldest first. */
+const daysOf = (period: Period, timezone: string): string[] =>
+  windowsWithin({ bucket_size: 'DAY', timezone, billing_anchor: null }, period).map(
+    ({ window_start }) => window_start,
+  );
+
 /** The days of the period, those without usage with zero; none if no day has usage. */
 function everyDay(
   usage: readonly DayOfUsage[],
@@ -82,8 +93,7 @@ function everyDay(
   period: Period,
 ): readonly DayOfUsage[] {
   if (usage.length === 0) return usage;
-  const days = windowsWithin({ bucket_size: 'DAY', timezone, billing_anchor: null }, period);
-  const amounts = new Map(days.map(({ window_start }) => [window_start, ZERO]));
+  const amounts = new Map(daysOf(period, timezone).map((day) => [day, ZERO]));
   // A price with buckets may have usage in windows of its own, which begin on other days or hours.
   for (const { day, amount } of usage) amounts.set(day, amount);
   return [...amounts]
@@ -101,8 +111,9 @@ function meanOf(usage: readonly DayOfUsage[], { start, end }: Period): Decimal {
 }
 
 /**
- * Priced usage of the subscriptions that run now and that the wallet pays for, as analytics shows it, by the days of
- * the customer.
+ * Priced usage of the subscriptions that run now and that the wallet pays for, by the days of the customer. The billing
+ * periods that the range touches are rated whole, as on their invoices: a part of one would have its own allowance and
+ * its own first tiers. The days share the cost of their period by usage. Of a day that the range cuts, its part counts.
  */
 async function usageByDay(
   deps: ApiDeps,
@@ -123,28 +134,47 @@ async function usageByDay(
     return settled?.currency === currency ? decimal(settled.factor) : null;
   };
   const paid = running.filter((subscription) => factorOf(subscription.currency) !== null);
-  const subjects = await usageLines(deps, scope, paid, range, null);
+  const lines = await usageLines(deps, scope, paid, range, null, { periods: 'whole' });
   const timezone = paid[0]?.customer_timezone ?? 'UTC';
   const asked = byDay(scope, timezone);
+  const parts = lines.flatMap((line) => byPeriod(line).map((part) => ({ line, ...part })));
   const rows = await askUsage(
     deps,
-    subjects.flatMap((subject, number) => asksOf(subject, number, asked)),
+    parts.flatMap(({ part }, number) => asksOf(part, number, asked)),
   );
-  const rated = rateSubjects(subjects, rows);
-  const points = subjects.flatMap((subject, number) =>
-    figuresOf(subject, number, asked, rows, rated.get(subject) ?? []).flatMap(
+  const rated = rateSubjects(lines, rows);
+  const points = parts.flatMap(({ line, period, part }, number) => {
+    const billed = (rated.get(line) ?? []).filter((row) => isBilledIn(row, period));
+    const shares = sharesOf(gridOfPoints(part, asked)!, range);
+    return figuresOf(part, number, asked, rows, billed).flatMap(
       (figures) =>
         figures.points?.map(({ timestamp, cost }) => ({
           day: timestamp,
-          amount: decimal(cost).times(factorOf(subject.line!.currency)!),
+          amount: decimal(cost)
+            .times(factorOf(line.line!.currency)!)
+            .times(shares.get(timestamp) ?? ZERO),
         })) ?? [],
-    ),
-  );
+    );
+  });
   const usage = [...groupBy(points, ({ day }) => day)]
     .map(([day, own]) => ({ day, amount: sum(own.map(({ amount }) => amount)) }))
+    .filter(({ amount }) => !amount.isZero())
     .sort((left, right) => epochMs(left.day) - epochMs(right.day));
   return { timezone, usage };
 }
+
+/** Whether the invoice of the period has the row. */
+const isBilledIn = ({ rated }: DiscountedCharge, { start, end }: Period): boolean =>
+  start <= rated.period.start && rated.period.start < end;
+
+/** The part of each window's elapsed time that is within the range, which ends now; none for other windows. */
+const sharesOf = (grid: UsageWindow, range: Period): ReadonlyMap<string, Decimal> =>
+  new Map(
+    windowsWithin(grid, range).map(({ window_start, start, end }) => {
+      const elapsedMs = epochMs(end) - epochMs(window_start);
+      return [window_start, new Decimal(epochMs(end) - epochMs(start)).div(elapsedMs)];
+    }),
+  );
 
 const byDay = (scope: Scope, timezone: string): AnalyticsQuestion => ({
   scope,
