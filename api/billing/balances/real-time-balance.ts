@@ -2,12 +2,12 @@ import type { EventReader } from '../../../clickhouse/reading/event-reader.ts';
 import { decimal, decimalText } from '../../../domain/money.ts';
 import { realTimeBalance, type RealTimeBalance } from '../../../domain/wallet/real-time-balance.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { type Scope } from '../../../postgres/client.ts';
+import { type Pool, type Scope } from '../../../postgres/client.ts';
 import type { WalletBalance } from '../../../schemas/wallet.ts';
 import type { BalanceDeps, BillingDeps } from '../../deps.ts';
 import { findWithExpired, type WalletRow } from '../credits/wallet-repository.ts';
 import { walletAnswers } from '../credits/wallet-answers.ts';
-import { claimingInvoices } from './balance-repository.ts';
+import { claimingInvoices, runningSubscriptions } from './balance-repository.ts';
 import type { LastTotalsOptions } from './last-totals.ts';
 import { usageClaims } from './usage-claims.ts';
 
@@ -23,8 +23,9 @@ export interface BalanceOfWallet extends RealTimeBalance {
 /**
  * The balances of one customer's wallets less unsettled amounts (money 2.8): priced usage of the running
  * periods, and open invoices. Reads the wallets again with their expired blocks, and usage; call it outside of any
- * lock. With `events`, usage of a new meter counts before its backfill is verified: for balances that are shown. Null
- * leaves it out: nothing is decided by it. With `last`, usage that was read before may serve (money 2.8.9).
+ * lock. What becomes an invoice in the meantime counts once, as usage or as an invoice. With `events`, usage of a new
+ * meter counts before its backfill is verified: for balances that are shown. Null leaves it out: nothing is decided by
+ * it. With `last`, usage that was read before may serve (money 2.8.9).
  */
 export async function realTimeBalances(
   deps: Deps,
@@ -37,20 +38,14 @@ export async function realTimeBalances(
   const claiming = wallets.filter(
     ({ wallet_type, wallet_status }) => wallet_type === 'PRE_PAID' && wallet_status === 'active',
   );
-  const [current, invoices, usage] = await Promise.all([
-    findWithExpired(
-      deps.pool,
-      scope,
-      wallets.map(({ id }) => id),
-      at,
-    ),
-    claimingInvoices(
-      deps.pool,
-      scope,
-      claiming.map(({ customer_id }) => customer_id),
-    ),
-    usageClaims(deps, scope, claiming, events, last),
-  ]);
+  const { current, invoices, subscriptions } = await atOneMoment(
+    deps.pool,
+    scope,
+    wallets,
+    claiming.map(({ customer_id }) => customer_id),
+    at,
+  );
+  const usage = await usageClaims(deps, scope, subscriptions, events, last);
   return new Map(
     current.map(({ wallet, blocks }) => {
       const claims = {
@@ -61,6 +56,33 @@ export async function realTimeBalances(
       return [wallet.id, { ...balance, wallet, is_fallback: usage.isFallback }];
     }),
   );
+}
+
+/**
+ * The wallets with their expired blocks, the open invoices of the payers and their running subscriptions, from one
+ * snapshot: when a period is closed or a draft takes credits, a read of one before and of another after would count the
+ * usage twice or not at all.
+ */
+async function atOneMoment(
+  pool: Pool,
+  scope: Scope,
+  wallets: readonly WalletRow[],
+  payers: readonly string[],
+  at: string,
+) {
+  return await pool.begin('isolation level repeatable read read only', async (tx) => {
+    const [current, invoices, subscriptions] = await Promise.all([
+      findWithExpired(
+        tx,
+        scope,
+        wallets.map(({ id }) => id),
+        at,
+      ),
+      claimingInvoices(tx, scope, payers),
+      runningSubscriptions(tx, scope, [...new Set(payers)]),
+    ]);
+    return { current, invoices, subscriptions };
+  });
 }
 
 /**

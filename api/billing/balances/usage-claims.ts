@@ -10,7 +10,7 @@ import { runningUsageLines } from '../analytics/analytics-subjects.ts';
 import { costOfSubscriptions } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
-import { runningSubscriptions, type PaidSubscription } from './balance-repository.ts';
+import type { PaidSubscription } from './balance-repository.ts';
 import { lastTotals, type LastTotalsOptions, type Totals } from './last-totals.ts';
 
 type Deps = Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'>;
@@ -24,19 +24,17 @@ export interface UsageClaims {
 }
 
 /**
- * Priced usage of the running periods that the wallets' customers are billed for (money 2.8, billing 16). With
+ * Priced usage of the running periods of the subscriptions, by who is billed for it (money 2.8, billing 16). With
  * `events`, usage of a new meter counts before its backfill is verified: for balances that are shown. Null leaves it
  * out: nothing is decided by it. With `last`, usage that was read before may serve (2.8.9).
  */
 export async function usageClaims(
   deps: Deps,
   scope: Scope,
-  wallets: readonly Pick<WalletRow, 'customer_id' | 'currency'>[],
+  subscriptions: readonly PaidSubscription[],
   events: EventReader | null,
   last: LastTotalsOptions | null,
 ): Promise<UsageClaims> {
-  const payers = [...new Set(wallets.map(({ customer_id }) => customer_id))];
-  const subscriptions = await runningSubscriptions(deps.pool, scope, payers);
   const read = (): Promise<Totals> => totalsOf(deps, scope, subscriptions, events);
   const currencies = subscriptions.map(({ currency }) => currency);
   const [{ totals, isFallback }, settlements] = await Promise.all([
