@@ -6,6 +6,7 @@ import { CreateSubscriptionBody } from '../../../schemas/subscription-requests.t
 import { getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { lockInvoiceToPay } from '../computing/revise-invoice-payment.ts';
 import { getCheckout } from '../records/checkout-repository.ts';
 import type { GatedRequest } from '../records/gated-command.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
@@ -13,7 +14,8 @@ import { createSubscription } from '../subscriptions/create-subscription.ts';
 import { assertConnected, storeSession } from './store-session.ts';
 
 /**
- * Opens a session for an invoice or for a new subscription. 404 for an unknown customer or invoice.
+ * Opens a session for the open amount of an invoice, which is locked, or for a new subscription. 404 for an unknown
+ * customer or invoice.
  */
 export async function createCheckout(
   tx: Transaction,
@@ -28,9 +30,11 @@ export async function createCheckout(
   if (body.action === 'create_subscription')
     return await openSubscription(tx, deps, caller, body, customer_id);
   const { invoice_id } = body.configuration!.pay_invoice_params!;
-  const invoice = await getInvoice(tx, caller.scope, invoice_id);
-  if (invoice.customer_id !== customer_id || isGated(invoice))
-    throw notFound('Invoice', invoice_id);
+  const found = await getInvoice(tx, caller.scope, invoice_id);
+  if (found.customer_id !== customer_id) throw notFound('Invoice', invoice_id);
+  // The session asks for what is open once earlier payments and refunds have ended.
+  const { invoice } = await lockInvoiceToPay(tx, caller, invoice_id);
+  if (isGated(invoice)) throw notFound('Invoice', invoice_id);
   return await storeSession(tx, deps, caller, body, {
     action: 'pay_invoice',
     invoice,

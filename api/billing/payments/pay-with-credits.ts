@@ -19,12 +19,16 @@ import { openLedger, writeDecision } from '../credits/ledger.ts';
 import {
   findWallets,
   findWalletsOfCustomer,
+  lockWallets,
   type WalletRow,
 } from '../credits/wallet-repository.ts';
 import { findBlocks } from '../credits/wallet-transaction-repository.ts';
 import { movePaymentTo } from './settle-payment.ts';
 
-/** POST_PAID wallets of the customer that may be debited, in the invoice's currency. */
+/**
+ * POST_PAID wallets of the customer that may be debited, in the invoice's currency. They are locked, in the order of
+ * their ids: their balances stay what a debit takes.
+ */
 export async function payingWallets(
   tx: Transaction,
   deps: Pick<BillingDeps, 'clock'>,
@@ -36,7 +40,18 @@ export async function payingWallets(
     ({ wallet_type, wallet_status, currency }) =>
       wallet_type === 'POST_PAID' && wallet_status === 'active' && currency === invoice.currency,
   );
-  return await spendable(tx, deps, scope, paying);
+  const locked = await lockWallets(
+    tx,
+    scope,
+    paying.map(({ id }) => id),
+  );
+  const now = new Map(locked.map((wallet) => [wallet.id, wallet]));
+  return await spendable(
+    tx,
+    deps,
+    scope,
+    paying.map(({ id }) => now.get(id)!).filter(({ wallet_status }) => wallet_status === 'active'),
+  );
 }
 
 /** The wallets with the balances that a debit accepts now: expired credits do not count (money 2.7.5). */

@@ -698,3 +698,77 @@ test('a pause that waits for another change begins after it', async () => {
   );
   expect(paused.body).toMatchObject({ pause_status: 'active', pause_start: later });
 });
+
+describe('a pause that is ended by two requests', () => {
+  const paused = async () => {
+    const { subscription } = await sold();
+    await at('2026-01-11');
+    expect((await post(subscription, 'pause')).status).toBe(200);
+    await at('2026-01-21');
+    return subscription;
+  };
+  const hold =
+    ({ id }: { id: string }) =>
+    (tx: any) =>
+      tx`select from subscriptions where id = ${id} for update`;
+  const now = {};
+  const scheduled = { resume_mode: 'scheduled', resume_at: day('2026-02-15') };
+  const resume = (subscription: { id: string }, body: object) => () =>
+    post(subscription, 'resume', body);
+
+  test('at once and then later: it has ended, and the later end is refused', async () => {
+    const subscription = await paused();
+    const [first, second] = await inTurns(
+      world.api,
+      hold(subscription),
+      resume(subscription, now),
+      resume(subscription, scheduled),
+    );
+    expect(first.body).toMatchObject({
+      ...{ pause_status: 'completed', resumed_at: day('2026-01-21') },
+    });
+    expect(second.status).toBe(400);
+  });
+
+  test('later and then at once: it ends at once', async () => {
+    const subscription = await paused();
+    const [first, second] = await inTurns(
+      world.api,
+      hold(subscription),
+      resume(subscription, scheduled),
+      resume(subscription, now),
+    );
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.body).toMatchObject({
+      ...{ pause_status: 'completed', resumed_at: day('2026-01-21') },
+    });
+  });
+
+  test('a resumption that waits for another change resumes after it', async () => {
+    const subscription = await paused();
+    const later = '2026-01-21T00:05:00.000Z';
+    const { pool, clock } = world.api;
+    const [resumed] = await inTurns<[{ body: any }, unknown]>(
+      world.api,
+      (tx) => tx`update subscriptions set version = version + 1 where id = ${subscription.id}`,
+      resume(subscription, now),
+      () => {
+        clock.set(later);
+        return pool.begin(
+          (tx) => tx`select from subscriptions where id = ${subscription.id} for update`,
+        );
+      },
+    );
+    expect(resumed.body).toMatchObject({ pause_status: 'completed', resumed_at: later });
+  });
+
+  test('after its planned end, it has ended there', async () => {
+    const { subscription } = await sold();
+    await at('2026-01-11');
+    await post(subscription, 'pause', { pause_end: day('2026-01-16') });
+    await world.api.clock.set(day('2026-01-21'));
+    expect((await post(subscription, 'resume')).status).toBe(400);
+    const { body: pauses } = await world.api.get(`/v1/subscriptions/${subscription.id}/pauses`);
+    expect(pauses).toMatchObject([{ pause_status: 'completed', resumed_at: day('2026-01-16') }]);
+  });
+});

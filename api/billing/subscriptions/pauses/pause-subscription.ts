@@ -92,7 +92,8 @@ export async function pauseSubscription(
 
 /**
  * Resumes a paused subscription now, or sets the end of its pause: `resume_at`, or the planned end (billing
- * 12.1). Resuming now bills here what is due; a later end is executed by the billing run.
+ * 12.1). Resuming now bills here what is due; a later end is executed by the billing run. An end that is due is
+ * executed first: 400 then, because the subscription is not paused any more.
  */
 export async function resumeSubscription(
   deps: BillingDeps,
@@ -101,28 +102,32 @@ export async function resumeSubscription(
   body: ResumeSubscriptionBody,
 ): Promise<SubscriptionPause> {
   const { scope } = caller;
-  const at = isoTime(deps.clock.now());
   const mode = body.resume_mode ?? 'immediate';
-  const pauseId = await deps.pool.begin(async (tx) => {
-    const subscription = await lockSubscription(tx, scope, id);
-    const { active_pause_id, subscription_status } = subscription;
-    if (active_pause_id === null || subscription_status !== 'paused')
-      throw invalidOperation(
-        `Only a paused subscription can be resumed; this one is ${subscription_status}.`,
-        'subscription_status',
-      );
-    const pause = await getPause(tx, scope, active_pause_id);
-    const resume_at = resumptionOf(pause, mode, body.resume_at ?? null, at);
-    const edited = changed(deps, caller);
-    await updatePauseRow(tx, scope, pause.id, {
-      resume_mode: mode,
-      ...(mode === 'scheduled' ? { pause_end: resume_at } : {}),
-      ...(body.metadata ? { metadata: { ...pause.metadata, ...body.metadata } } : {}),
-      ...edited,
-    });
-    const due_at = dueAt({ ...subscription, resume_at });
-    await changeSubscription(tx, scope, id, { resume_at, due_at, ...edited });
-    return pause.id;
+  const pauseId = await runCommand<string>(deps, 'subscription', async () => {
+    const known = await caughtUp(deps, caller, id);
+    return async (tx) => {
+      const subscription = await lockSubscription(tx, scope, id);
+      const at = isoTime(deps.clock.now());
+      const { active_pause_id, subscription_status, version, due_at: due } = subscription;
+      if (version !== known.version || (due !== null && due <= at)) return null;
+      if (active_pause_id === null || subscription_status !== 'paused')
+        throw invalidOperation(
+          `Only a paused subscription can be resumed; this one is ${subscription_status}.`,
+          'subscription_status',
+        );
+      const pause = await getPause(tx, scope, active_pause_id);
+      const resume_at = resumptionOf(pause, mode, body.resume_at ?? null, at);
+      const edited = changed(deps, caller);
+      await updatePauseRow(tx, scope, pause.id, {
+        resume_mode: mode,
+        ...(mode === 'scheduled' ? { pause_end: resume_at } : {}),
+        ...(body.metadata ? { metadata: { ...pause.metadata, ...body.metadata } } : {}),
+        ...edited,
+      });
+      const due_at = dueAt({ ...subscription, resume_at });
+      await changeSubscription(tx, scope, id, { resume_at, due_at, ...edited });
+      return pause.id;
+    };
   });
   await caughtUp(deps, caller, id);
   return await getPause(deps.pool, scope, pauseId);
