@@ -273,23 +273,33 @@ describe('an incomplete subscription that is cancelled', () => {
     expect(await creditsOf(customer)).toEqual(['15']);
   });
 
-  test('drafts that replace its first invoice, or were asked for, are void too', async () => {
-    const { customer, subscription, opening } = await incomplete();
+  test('a draft that replaces its first invoice is void too', async () => {
+    const { subscription, opening } = await incomplete();
     const edited = await world.api.post(`/v1/invoices/${opening.id}/modify/execute`, {
       line_items: [{ action: 'add', display_name: 'Work', amount: '1', quantity: '1' }],
     });
     expect([edited.status, edited.body.message]).toEqual([200, undefined]);
-    const asked = await world.api.post('/v1/invoices', {
-      ...{ subscription_id: subscription.id, customer_id: customer.id, currency: 'usd' },
-      ...{ invoice_type: 'SUBSCRIPTION', amount_due: '0', subtotal: '0', total: '0' },
-      ...{ period_start: day('2026-11-01'), period_end: day('2026-12-01') },
-    });
-    expect([asked.status, asked.body.message]).toEqual([201, undefined]);
     await cancel(subscription, { cancellation_type: 'immediate' });
     expect((await invoicesOf(subscription)).map(([, status]: string[]) => status)).toEqual([
       'VOIDED',
       'VOIDED',
-      'VOIDED',
     ]);
+  });
+
+  test('its periods are not drafted on request; they are caught up once it is paid', async () => {
+    const { customer, subscription, opening } = await incomplete();
+    const draft = () =>
+      world.api.post('/v1/invoices', {
+        ...{ subscription_id: subscription.id, customer_id: customer.id, currency: 'usd' },
+        ...{ invoice_type: 'SUBSCRIPTION', amount_due: '0', subtotal: '0', total: '0' },
+        ...{ period_start: day('2026-11-01'), period_end: day('2026-12-01') },
+      });
+    const refused = await draft();
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, 'subscription_status']);
+    expect(await invoicesOf(subscription)).toHaveLength(1);
+    const { body } = await world.api.get(`/v1/invoices/${opening.id}`);
+    await payOffline(world.api, opening, body.amount_remaining);
+    expect((await read(subscription)).subscription_status).toBe('active');
+    expect((await draft()).status).toBe(201);
   });
 });

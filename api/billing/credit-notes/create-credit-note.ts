@@ -30,7 +30,8 @@ export interface CreatedCreditNote extends ChangedCreditNote {
 
 /**
  * Creates a credit note and finalizes it if requested. The payments of the invoice determine its type. A
- * request with equal content returns the existing note and changes nothing (money 10.12).
+ * request with equal content returns the existing note and changes nothing (money 10.12). The number is no content, but
+ * with a key of the caller it is a part of the request: 409 if the note with the key has another one.
  */
 export async function createCreditNote(
   tx: Transaction,
@@ -43,7 +44,9 @@ export async function createCreditNote(
   const key = body.idempotency_key ?? `credit_note-${fingerprint}`;
   const known = await findCreditNoteByKey(tx, caller.scope, key);
   if (known !== null) {
-    if (known.request_fingerprint !== fingerprint) throw keyReused();
+    const isOther = known.request_fingerprint !== fingerprint;
+    if (isOther || (body.idempotency_key && numberOf(body, known) !== known.credit_note_number))
+      throw keyReused();
     return { note: known, refunds: [], isRepeat: true };
   }
   const { invoice } = locked;
@@ -53,7 +56,7 @@ export async function createCreditNote(
   const record = newRecord(deps, caller, 'cn');
   const note: CreditNoteRecord = {
     ...record,
-    credit_note_number: body.credit_note_number || `CN-${record.id.slice(-NUMBER_LENGTH)}`,
+    credit_note_number: numberOf(body, record),
     invoice_id: invoice.id,
     customer_id: invoice.customer_id,
     subscription_id: invoice.subscription_id,
@@ -78,6 +81,12 @@ export async function createCreditNote(
 
 /** Number of id characters in a credit note's number: 60 bits. */
 const NUMBER_LENGTH = 12;
+
+/** The number that the request gives to its note: its own, else one made from the id. */
+const numberOf = (
+  { credit_note_number }: CreateCreditNoteBody,
+  { id }: Pick<CreditNoteRecord, 'id'>,
+): string => credit_note_number || `CN-${id.slice(-NUMBER_LENGTH)}`;
 
 async function linesOf(
   tx: Transaction,

@@ -88,6 +88,7 @@ async function requestedTarget(
       ...{ period_start, period_end },
     });
   if (billing_reason === 'SUBSCRIPTION_CYCLE') {
+    assertCyclesBilled(subscription);
     const period = requestedPeriod(subscription, body, at);
     const voided = await find(period.start, period.end);
     return { ...cycleTarget(subscription, period, deps.settings), voided };
@@ -118,6 +119,15 @@ function assertOfSubscription(
     throw invalidOperation('A draft subscription is not invoiced; activate it.');
   if (Boolean(body.period_start) !== Boolean(body.period_end))
     throw invalidField('period_end', 'must be sent together with period_start');
+}
+
+/** Periods of an incomplete subscription are caught up once its first invoice is paid (billing 10.3). */
+function assertCyclesBilled({ subscription_status }: SubscriptionRow): void {
+  if (subscription_status === 'incomplete')
+    throw invalidOperation(
+      'An incomplete subscription is billed for its periods once its first invoice is paid.',
+      'subscription_status',
+    );
 }
 
 function requestedPeriod(

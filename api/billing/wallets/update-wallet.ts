@@ -24,20 +24,35 @@ function refuseOtherMoney(wallet: WalletRow, body: UpdateWalletBody): void {
   found.refuse();
 }
 
-/** A closed wallet is not watched any more: what would be is refused, not kept without effect (money 2.12). */
-function refuseWatching(wallet: WalletRow, { auto_topup, alert_settings }: UpdateWalletBody): void {
+/**
+ * Of a closed wallet only the texts change (money 2.12). It is not watched and pays nothing any more: what would be
+ * watched, or paid, is refused, not kept without effect. `types` are the price types that the request sets.
+ */
+function refuseReopening(
+  wallet: WalletRow,
+  { auto_topup, alert_settings }: UpdateWalletBody,
+  types: readonly AllowedPriceType[] | undefined,
+): void {
   if (wallet.wallet_status !== 'closed') return;
   if (auto_topup?.enabled === true || alert_settings?.alert_enabled === true)
     throw invalidOperation(
       'A closed wallet has no automatic top-up and no alerts.',
       'wallet_status',
     );
+  if (types !== undefined && types.join() !== wallet.allowed_price_types.join())
+    throw invalidOperation(
+      'What a closed wallet may pay does not change.',
+      'config.allowed_price_types',
+    );
 }
 
 const priceTypesOf = ({ wallet_type }: WalletRow, types: readonly AllowedPriceType[] | null) =>
   types === null ? defaultPriceTypes(wallet_type) : canonicalPriceTypes(types);
 
-/** Changes name, description, metadata and what the wallet may pay; never its money (money 2.1.8). */
+/**
+ * Changes name, description, metadata and what the wallet may pay; never its money (money 2.1.8). Of a closed wallet
+ * name, description and metadata only (2.12).
+ */
 export async function updateWallet(
   tx: Transaction,
   deps: BillingDeps,
@@ -48,13 +63,14 @@ export async function updateWallet(
   const { name, description, metadata, config } = body;
   const locked = await lockWallet(tx, caller.scope, walletId);
   refuseOtherMoney(locked, body);
-  refuseWatching(locked, body);
   const limits = await readSetting(tx, caller.scope, 'wallet_topup_config');
-  const types = config === null ? null : config?.allowed_price_types;
+  const asked = config === null ? null : config?.allowed_price_types;
+  const types = asked === undefined ? undefined : priceTypesOf(locked, asked);
+  refuseReopening(locked, body, types);
   const wallet = await updateWalletRow(tx, caller.scope, walletId, {
     ...sent({ description, metadata }),
     ...sentOr({ name }, { name: defaultName(locked) }),
-    ...(types === undefined ? {} : { allowed_price_types: priceTypesOf(locked, types) }),
+    ...(types === undefined ? {} : { allowed_price_types: types }),
     ...(body.alert_settings === undefined
       ? {}
       : { alert_settings: checkedAlertSettings(body.alert_settings) }),

@@ -106,6 +106,29 @@ describe('adjustments', () => {
     await credit(invoice, '1', { idempotency_key: 'k' });
     expect((await credit(invoice, '2', { idempotency_key: 'k' })).status).toBe(409);
   });
+
+  test('a key with another number of the note is refused, with the same it is the note', async () => {
+    const { invoice, read } = await invoiceDue(api, '100');
+    const keyed = (key: string, more: object = {}) =>
+      credit(invoice, '20', { ...now, idempotency_key: key, ...more });
+    const named = { credit_note_number: 'CN-A1' };
+    const first = await keyed('named', named);
+    expect(first.body).toMatchObject(named);
+    const again = await keyed('named', named);
+    expect([again.status, again.body.id]).toEqual([201, first.body.id]);
+    const generated = await keyed('generated');
+    expect((await keyed('generated', { credit_note_number: '' })).body.id).toBe(generated.body.id);
+    for (const other of [
+      await keyed('named', { credit_note_number: 'CN-A2' }),
+      await keyed('named'),
+      await keyed('generated', named),
+    ])
+      expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+    expect(await read()).toMatchObject({ adjustment_amount: '40' });
+    // Without a key, the content is the key, and a number is no content.
+    const content = await credit(invoice, '5', now);
+    expect((await credit(invoice, '5', { ...now, ...named })).body.id).toBe(content.body.id);
+  });
 });
 
 describe('refunds', () => {

@@ -459,6 +459,25 @@ describe('the end of a wallet', () => {
     ]);
   });
 
+  test('a closed wallet is described anew; what it may pay does not change (money 2.12)', async () => {
+    const wallet = await walletOf({ initial_credits_to_load: '25' });
+    const before = await ok(`/wallets/${wallet.id}/terminate`);
+    const text = { name: 'Old', description: 'Closed in May', metadata: { why: 'moved' } };
+    const same = { config: { allowed_price_types: before.config.allowed_price_types } };
+    const put = (body: object) => api.put(`/v1/wallets/${wallet.id}`, body);
+    const described = await put({ ...text, ...same });
+    expect(described.status).toBe(200);
+    const { message: _, updated_at: __, ...rest } = before;
+    expect(described.body).toMatchObject({ ...rest, ...text });
+    const refused = await put({ name: 'New', config: { allowed_price_types: ['FIXED'] } });
+    expect([refused.status, refused.body.details[0].path]).toEqual([
+      400,
+      'config.allowed_price_types',
+    ]);
+    const { body: read } = await api.get(`/v1/wallets/${wallet.id}`);
+    expect(read).toMatchObject({ ...text, config: before.config, credit_balance: '0' });
+  });
+
   test('200: a prepaid wallet becomes postpaid; its blocks keep reason, priority and expiry', async () => {
     const wallet = await walletOf({ conversion_rate: '2' });
     await topUp(wallet, '10', { priority: 3, expiry_date_utc: '2099-01-01T00:00:00Z' });
