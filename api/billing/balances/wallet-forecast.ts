@@ -146,19 +146,17 @@ async function usageByDay(
   const points = parts.flatMap(({ line, period, part }, number) => {
     const billed = (rated.get(line) ?? []).filter((row) => isBilledIn(row, period));
     const shares = sharesOf(gridOfPoints(part, asked)!, range);
-    return figuresOf(part, number, asked, rows, billed).flatMap(
-      (figures) =>
-        figures.points?.map(({ timestamp, cost }) => ({
-          day: timestamp,
-          amount: decimal(cost)
-            .times(factorOf(line.line!.currency)!)
-            .times(shares.get(timestamp) ?? ZERO),
-        })) ?? [],
-    );
+    return figuresOf(part, number, asked, rows, billed)
+      .flatMap((figures) => figures.points ?? [])
+      .flatMap(({ timestamp, cost }) => {
+        const share = shares.get(timestamp);
+        if (share === undefined) return [];
+        const amount = decimal(cost).times(factorOf(line.line!.currency)!).times(share);
+        return { day: timestamp, amount };
+      });
   });
   const usage = [...groupBy(points, ({ day }) => day)]
     .map(([day, own]) => ({ day, amount: sum(own.map(({ amount }) => amount)) }))
-    .filter(({ amount }) => !amount.isZero())
     .sort((left, right) => epochMs(left.day) - epochMs(right.day));
   return { timezone, usage };
 }

@@ -55,7 +55,7 @@ async function using(
   await api.postOk(`/v1/wallets/${wallet.id}/top-up`, {
     ...{ credits_to_add: '100000', transaction_reason: 'FREE_CREDIT_GRANT' },
   });
-  return { subscription, wallet };
+  return { subscription, wallet, use };
 }
 
 const coupon = async () => {
@@ -115,5 +115,12 @@ describe('a forecast rates the periods that the last 28 days touch as their invo
       [day('2026-11-01'), 120],
     ]);
     expect(Number(forecast.daily_usage)).toBeCloseTo(((150 * 8) / 31 + 120) / 28, 9);
+  });
+  test('free usage of an earlier period counts in the days since the first usage', async () => {
+    const { wallet, use } = await using({ amount: '1' }, {}, { plan: 250 });
+    await use('2026-11-20T09:00:00.000Z', '100');
+    const { body: forecast } = await world.api.get(`/v1/wallets/${wallet.id}/forecast`);
+    const days = (Date.parse(forecast.at) - Date.parse(day('2026-10-28'))) / 86_400_000;
+    expect(Number(forecast.daily_usage)).toBeCloseTo(50 / days, 9);
   });
 });
