@@ -120,17 +120,29 @@ export function shareMeterAllowance(
   lines: readonly MeasuredAllowanceLine[],
 ): ReadonlyMap<string, AllowanceShare> {
   const windows = new Map<string, MutableWindow>();
-  const streams = new Set<string>();
+  /** Usage that is counted already, by stream and window. */
+  const counted = new Map<string, Decimal>();
   for (const measured of lines.toSorted(byServiceStart)) {
     const { line } = measured;
     for (const part of partsOf(meter, measured)) {
       const window = windows.get(part.window.start) ?? openWindow(part.window);
       windows.set(part.window.start, window);
       window.end = laterOf(window.end, part.window.end);
-      // Only the first line of a stream adds earlier usage: for the next line that usage is a claim.
-      const counted = JSON.stringify([line.stream, part.window.start]);
-      if (!streams.has(counted)) window.usedBefore = window.usedBefore.plus(part.usedBefore);
-      streams.add(counted);
+      // Only the first line of a stream adds earlier usage: for the next line that usage is a claim. Only what was
+      // used between them, when no line counted it, is added.
+      const key = JSON.stringify([line.stream, part.window.start]);
+      const known = counted.get(key);
+      const before = part.usedBefore ?? known ?? ZERO;
+      const uncounted = before.minus(known ?? ZERO);
+      if (known === undefined) window.usedBefore = window.usedBefore.plus(uncounted);
+      else if (!uncounted.isZero())
+        window.claims.push({
+          line_id: NO_LINE,
+          at: part.start,
+          usage: uncounted,
+          limit: line.limit,
+        });
+      counted.set(key, before.plus(sum(part.claims.map(({ usage }) => usage))));
       window.claims.push(...part.claims);
     }
   }
@@ -167,9 +179,15 @@ const openWindow = ({ start, end }: Window): MutableWindow => ({
 /** A reset window; an open window (NEVER) ends with the rated cell. */
 type Window = Period;
 
+/** Whose claim it is that no line counted the usage; ordered before the claims of lines. */
+const NO_LINE = '';
+
 interface Part {
   readonly window: Window;
-  readonly usedBefore: Decimal;
+  /** Start of the line's service in the window. */
+  readonly start: Instant;
+  /** Usage of the window before the line; null if the window begins with it. */
+  readonly usedBefore: Decimal | null;
   readonly claims: readonly AllowanceClaim[];
 }
 
@@ -182,14 +200,15 @@ function partsOf(meter: AllowanceMeter, { line, rows, replies }: MeasuredAllowan
   });
   if (!accumulates(meter)) {
     const claims = ownClaims(meter, line, rows, claim);
-    return [{ window: line.service, usedBefore: ZERO, claims }];
+    return [{ window: line.service, start: line.service.start, usedBefore: null, claims }];
   }
   const windows = windowsOf(meter, line.service);
   const cutByReset = windowsCutByReset(meter, line, windows);
   return windows.map((window): Part => {
     const begun = hasBegun(window, line);
     const inside = insideOf(window, line);
-    const usedBefore = begun ? total(replies, beforeKey(window)) : ZERO;
+    const { start } = inside;
+    const usedBefore = begun ? total(replies, beforeKey(window)) : null;
     if (line.windowed) {
       const claims = ownClaims(meter, line, rows, claim).flatMap((whole): AllowanceClaim[] => {
         const rated = cutByReset.get(whole.at);
@@ -201,15 +220,15 @@ function partsOf(meter: AllowanceMeter, { line, rows, replies }: MeasuredAllowan
         if (part === null) return [];
         return [{ ...claim(part.start, total(replies, partKey(part))), part_of: whole.at }];
       });
-      return { window, usedBefore, claims };
+      return { window, start, usedBefore, claims };
     }
     const usage =
-      begun && !isAdditive(meter)
+      usedBefore !== null && !isAdditive(meter)
         ? total(replies, throughKey(window)).minus(usedBefore)
         : windows.length > 1
           ? total(replies, withinKey(window))
           : totalOf(rows);
-    return { window, usedBefore, claims: [claim(inside.start, usage)] };
+    return { window, start, usedBefore, claims: [claim(start, usage)] };
   });
 }
 
