@@ -298,6 +298,18 @@ describe('several lines of one meter (4.6)', () => {
     expect(billable(of, lines, events)).toEqual({ v1: '0', v2: '20' });
   });
 
+  test('what was used between two versions takes free usage between them', () => {
+    const of = meter('MONTHLY');
+    const lines = [
+      line(['2026-01-01', '2026-01-10'], '100', { line_id: 'v1' }),
+      line(['2026-01-20', '2026-02-01'], '100', { line_id: 'v2' }),
+    ];
+    const events = new Events('2026-01-05 30', '2026-01-15 50', '2026-01-25 40');
+    expect(billable(of, lines, events)).toEqual({ v1: '0', v2: '20' });
+    const early = new Events('2026-01-05 120', '2026-01-15 50', '2026-01-25 40');
+    expect(billable(of, lines, early)).toEqual({ v1: '20', v2: '40' });
+  });
+
   test('lines with other filters add what was used of theirs', () => {
     const of = meter('NEVER');
     const lines = ['eu', 'us'].map((stream) => line(FEBRUARY, '100', { line_id: stream, stream }));
