@@ -334,6 +334,8 @@ export interface Draft {
   readonly drafted: number;
   readonly issued: number;
   readonly rows: readonly Row[];
+  /** What a change charges, billed without its credits: later credits return a part of this, with its tax. */
+  readonly charges?: Bill;
 }
 
 /** Money that comes into the prepaid wallet, in the currency of the invoices. */

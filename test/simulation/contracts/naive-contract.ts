@@ -60,7 +60,7 @@ export class Account {
   credited(issued: readonly Bill[]): Block[] {
     const { contract } = this.#lines;
     const changed = this.#changes();
-    const bills = [...issued, ...changed.unissued];
+    const bills = [...issued.map((bill) => bill.charges ?? bill), ...changed.unissued];
     const { addons, pauses } = contract;
     const until = this.periods.at(-1)!.end;
     return [
@@ -199,8 +199,9 @@ export class Account {
       unserved.tax.minus(charges.total).plus(charges.subtotal).minus(charges.discount),
     );
     const amount = this.#lines.round(tax.minus(net)).toFixed();
+    const rows = this.#merged(unserved.rows, charges.rows);
     return {
-      drafts: net.gt(0) ? [{ ...draft, rows: this.#merged(unserved.rows, charges.rows) }] : [],
+      drafts: net.gt(0) ? [{ ...draft, rows, charges }] : [],
       blocks: net.gte(0) ? [] : [{ at, amount, priority: null, expiry: null }],
       bills: [charges],
       unissued: net.gt(0) ? [] : [charges],
