@@ -135,7 +135,8 @@ export function shareMeterAllowance(
       const before = part.usedBefore ?? known ?? ZERO;
       const uncounted = before.minus(known ?? ZERO);
       if (known === undefined) window.usedBefore = window.usedBefore.plus(uncounted);
-      else if (!uncounted.isZero())
+      // Below zero are corrections of a sum. The parts of a window that lines cut have more than its one maximum.
+      else if (isAdditive(meter) ? !uncounted.isZero() : uncounted.gt(0))
         window.claims.push({
           line_id: NO_LINE,
           at: part.start,

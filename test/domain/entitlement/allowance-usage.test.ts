@@ -310,6 +310,20 @@ describe('several lines of one meter (4.6)', () => {
     expect(billable(of, lines, early)).toEqual({ v1: '20', v2: '40' });
   });
 
+  test('a maximum of a day that two versions cut gives no free usage back', () => {
+    const of = meter('MONTHLY', 'MAX');
+    const lines = [
+      line(['2026-01-10T12:00', '2026-01-11'], '100', {
+        line_id: 'v1',
+        windowed: true,
+        bucket: day,
+      }),
+      line(['2026-01-11', '2026-02-01'], '100', { line_id: 'v2', windowed: true, bucket: day }),
+    ];
+    const events = new Events('2026-01-10T06:00 60', '2026-01-10T18:00 50', '2026-01-12 40');
+    expect(billable(of, lines, events)).toEqual({ v1: '10', v2: '40' });
+  });
+
   test('lines with other filters add what was used of theirs', () => {
     const of = meter('NEVER');
     const lines = ['eu', 'us'].map((stream) => line(FEBRUARY, '100', { line_id: stream, stream }));
