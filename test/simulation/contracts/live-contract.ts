@@ -70,14 +70,15 @@ export async function liveContract(
       throw new Error(`${seed} at ${iso(at)}: ${JSON.stringify(contract)}`, { cause });
     });
   }
-  await compareInvoices(world, contract, account, subscription, bills, note);
+  const taken = await compareInvoices(world, contract, account, subscription, bills, note);
   // Usage that comes after an invoice is in analytics only.
   if (!uses.some(({ late }) => late === 'final'))
     await compareAnalytics(world, contract, customer, subscription, note);
   // Credits that have expired are not told apart here.
   if (contract.grants.length === 0) {
     // Credits keep 18 decimals, whatever they are worth.
-    const [expected, found] = [left, await balanceOf(world, signed)].map((text) =>
+    const balance = taken.plus(await balanceOf(world, signed));
+    const [expected, found] = [left, balance].map((text) =>
       new Decimal(text).toDecimalPlaces(contract.creditRate === '1' ? 18 : 9).toFixed(),
     );
     note('wallet', [expected!], [found!]);
@@ -115,7 +116,10 @@ export function stepsOf(
   ];
 }
 
-/** Notes how the invoices of a subscription differ from the bills of its account. */
+/**
+ * Notes how the invoices of a subscription differ from the bills of its account. Returns the money that invoices of
+ * later periods have taken from wallets: after a long pause they are issued together with the last ones.
+ */
 export async function compareInvoices(
   world: BillingWorld,
   contract: Contract,
@@ -123,7 +127,7 @@ export async function compareInvoices(
   subscription: { id: string },
   bills: readonly Bill[],
   note: Note,
-): Promise<void> {
+): Promise<Decimal> {
   const invoices = await invoicesOf(world, subscription);
   const known = new Set();
   for (const [index, bill] of bills.entries()) {
@@ -140,9 +144,12 @@ export async function compareInvoices(
     if (found?.invoice_status === 'DRAFT') note(`status of ${what}`, ['FINALIZED'], ['DRAFT']);
   }
   const next = periods[contract.periods]?.start ?? Infinity;
-  const others = invoices.filter(
-    (one) => !known.has(one) && Number(one.subtotal) !== 0 && Date.parse(one.period_start) < next,
-  );
-  for (const more of others)
+  const others = invoices.filter((one) => !known.has(one) && Number(one.subtotal) !== 0);
+  const isLater = (one: { period_start: string }) => Date.parse(one.period_start) >= next;
+  for (const more of others.filter((one) => !isLater(one)))
     note(`one more: ${more.billing_reason} of ${more.period_start}`, null, shown(more, contract));
+  return Decimal.sum(
+    0,
+    ...others.filter(isLater).map((one) => one.total_prepaid_credits_applied ?? 0),
+  );
 }
