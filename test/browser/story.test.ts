@@ -98,7 +98,7 @@ describeInBrowser('the console', (executable) => {
       const total = formatMoney(draft.total, draft.currency);
       expect([draft.invoice_status, total]).toEqual(['DRAFT', '$12.10']);
       await goTo(page, 'Invoices', hands);
-      await hands.press(page.getByRole('link', { name: 'No number' }));
+      await hands.press(page.getByRole('link', { name: 'Draft', exact: true }));
       const document = page.getByRole('article', { name: 'Invoice document' });
       await document.getByText(total, { exact: true }).first().waitFor();
 

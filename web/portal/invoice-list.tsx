@@ -7,6 +7,7 @@ import { useListState } from '../ui/list-state.ts';
 import { Money } from '../ui/money.tsx';
 import { Page } from '../ui/page.tsx';
 import { EmptyState } from '../ui/query-state.tsx';
+import { formatWord } from '../ui/text.ts';
 import { Day } from '../ui/time.tsx';
 import { usePageLabel, usePortal } from './portal.ts';
 import { invoicesQuery, type Invoice } from './queries.ts';
@@ -38,9 +39,9 @@ export function View() {
 const columnsOf = (zone: string, now: string): readonly Column<Invoice>[] => [
   {
     header: 'Number',
-    cell: ({ invoice_number, issue_date }) => (
+    cell: ({ invoice_number, invoice_status, issue_date }) => (
       <NumberCell
-        number={invoice_number}
+        number={invoice_number ?? formatWord(invoice_status)}
         below={[<Day key="issued" at={issue_date} zone={zone} />]}
       />
     ),

@@ -157,7 +157,7 @@ function Entitlements() {
     <Loaded query={query} what="your usage">
       {({ features }) =>
         features.length === 0 ? null : (
-          <Section title="Included in your plans" actions={<Link to="/usage">Usage by day</Link>}>
+          <Section title="Included usage" actions={<Link to="/usage">Usage by day</Link>}>
             <FeatureBars features={features} zone={zone} />
           </Section>
         )

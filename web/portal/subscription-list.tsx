@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
     cell: ({ billing_period }) => formatWord(billing_period),
   },
   {
-    header: 'Since',
+    header: 'Started',
     wideOnly: true,
     cell: ({ start_date, customer_timezone }) => <Day at={start_date} zone={customer_timezone} />,
   },

@@ -59,7 +59,7 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
                 zone={zone}
               />,
             ],
-            ['Since', <Day key="since" at={subscription.start_date} zone={zone} />],
+            ['Started', <Day key="started" at={subscription.start_date} zone={zone} />],
             ['Ends', <Day key="end" at={subscription.end_date} zone={zone} />],
             ['Currency', formatCurrency(subscription.currency)],
             ['Time zone', zone],

@@ -35,7 +35,7 @@ export function View() {
                 },
                 { header: 'Status', wideOnly: true, cell: ({ wallet_status }) => <Status word={wallet_status} /> }, // prettier-ignore
                 { header: 'Credits', align: 'end', cell: ({ credit_balance }) => <Quantity value={credit_balance} fraction={fraction} /> }, // prettier-ignore
-                { header: 'Value', align: 'end', cell: ({ balance, currency }) => <Money amount={balance} currency={currency} /> }, // prettier-ignore
+                { header: 'Balance', align: 'end', cell: ({ balance, currency }) => <Money amount={balance} currency={currency} /> }, // prettier-ignore
               ]}
             />
           )

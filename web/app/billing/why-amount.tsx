@@ -11,7 +11,7 @@ export function WhyAmount({
   readonly open: (() => void) | { readonly line: string };
 }) {
   const text = (
-    <span>
+    <span className={styles.question}>
       Why<span className={styles.longer}> this amount</span>?
     </span>
   );

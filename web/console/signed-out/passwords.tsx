@@ -52,7 +52,7 @@ export function ResetPassword() {
       }
     >
       {token === '' ? (
-        <TextField control={form.control} name="token" label="Token from the e-mail" isRequired />
+        <TextField control={form.control} name="token" label="Code from the e-mail" isRequired />
       ) : null}
       <TextField
         control={form.control}

@@ -74,7 +74,7 @@ export function Verify({ go }: { readonly go: (path: FormPath) => void }) {
       }}
     >
       {token === '' ? (
-        <TextField control={form.control} name="token" label="Token from the e-mail" isRequired />
+        <TextField control={form.control} name="token" label="Code from the e-mail" isRequired />
       ) : null}
       <TextField
         control={form.control}

@@ -127,16 +127,20 @@ export function Invoices({ customerId, zone }: Of) {
             header: 'Number',
             cell: ({ invoice_number, invoice_status, due_date }) => (
               <NumberCell
-                number={invoice_number}
-                below={[
-                  invoice_status === 'FINALIZED' ? (
-                    <>
-                      due <Day at={due_date} zone={zone} />
-                    </>
-                  ) : (
-                    formatWord(invoice_status)
-                  ),
-                ]}
+                number={invoice_number ?? formatWord(invoice_status)}
+                below={
+                  invoice_number === null
+                    ? []
+                    : [
+                        invoice_status === 'FINALIZED' ? (
+                          <>
+                            due <Day at={due_date} zone={zone} />
+                          </>
+                        ) : (
+                          formatWord(invoice_status)
+                        ),
+                      ]
+                }
               />
             ),
           },
@@ -251,7 +255,10 @@ export function Payments({ customerId, zone }: Of) {
           header: 'For',
           cell: (row) => (
             <NumberCell
-              number={row.invoice_number ?? formatWord(row.destination_type)}
+              number={
+                row.invoice_number ??
+                (row.destination_type === 'INVOICE' ? 'Draft' : formatWord(row.destination_type))
+              }
               below={[
                 formatWord(row.payment_method_type),
                 <Day key="day" at={row.succeeded_at ?? row.created_at} zone={zone} />,

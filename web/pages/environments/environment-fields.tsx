@@ -21,7 +21,7 @@ export function EnvironmentFields<Fields extends FieldValues & { name: string; t
         control={control}
         name={'type' as FieldPath<Fields>}
         label="Mode"
-        hint="Test bills nobody and has test clocks. Live bills customers. The mode never changes; the tenant's settings limit the number of each."
+        hint="Test bills nobody and has test clocks. Live bills customers. The mode never changes; the settings of the company limit the number of each."
         isRequired
         choices={ENVIRONMENT_MODES}
       />

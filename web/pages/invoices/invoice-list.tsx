@@ -58,10 +58,12 @@ const COLUMNS: readonly Column<Invoice>[] = [
     sort: 'invoice_number',
     cell: ({ invoice_number, invoice_status, customer }) => (
       <NumberCell
-        number={invoice_number}
+        number={invoice_number ?? formatWord(invoice_status)}
         below={[
           <bdi>{customer?.name ?? '–'}</bdi>,
-          ...(invoice_status === 'FINALIZED' ? [] : [formatWord(invoice_status)]),
+          ...(invoice_status === 'FINALIZED' || invoice_number === null
+            ? []
+            : [formatWord(invoice_status)]),
         ]}
       />
     ),

@@ -38,7 +38,7 @@ const ROLES: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
 
 const TAB = { tab: 'user' };
 
-/** People and service accounts of the tenant, with their roles. */
+/** People and service accounts of the company, with their roles. */
 export function View() {
   const [{ tab }, setTab] = useUrlState<'tab'>(TAB);
   const [isInviting, setInviting] = useState(false);
@@ -46,7 +46,7 @@ export function View() {
   return (
     <Page
       title="People"
-      description="People and service accounts of the tenant, in all environments."
+      description="People and service accounts of the company, in all environments."
       actions={
         <Allowed to="user:write">
           <Button

@@ -19,7 +19,7 @@ export const TENANCY = {
     },
   ),
   tenant_config: formOf(
-    'Tenant limits',
+    'Company limits',
     'These limits count all environments of the company. The operator of this installation may have set lower ones.',
     TenantConfig,
     {
