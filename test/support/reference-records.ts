@@ -232,6 +232,7 @@ export async function customerRecords(
     taxAssociation: await row('tax_associations', 'entity_id', subscription.id),
     subscriptionEntitlement: await row('entitlements', 'entity_id', subscription.id),
     phasedSubscription: phased.id,
+    phase: await row('subscription_phases', 'subscription_id', phased.id),
     invoice: invoice.id,
     invoiceLine: invoice.line_items[0].id,
     payment: payment.id,

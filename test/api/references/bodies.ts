@@ -325,6 +325,11 @@ export const NAMINGS: readonly Naming[] = [
     (own) => ({ price_id: own['otherPrice'] }),
     ...[0, 1].map((index) => (own: Records) => ({ price: priced(own)[index] })),
   ),
+  ...of(
+    'POST /subscriptions/{id}/lineitems',
+    (own) => `/subscriptions/${own['phasedSubscription']}/lineitems`,
+    (own) => ({ price_id: own['otherPrice'], subscription_phase_id: own['phase'] }),
+  ),
   ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10].flatMap((index) =>
     of(
       'POST /subscriptions/{id}/modify/preview | POST /subscriptions/{id}/modify/execute',
