@@ -18,8 +18,8 @@ import {
   shareAllowance,
   type AllowanceClaim,
   type AllowanceShare,
-  type LimitProration,
   type AllowanceWindow,
+  type LimitProration,
 } from '../pricing/allowance.ts';
 
 /** The meter of an entitlement, and how often the allowance resets on this subscription. */
@@ -128,21 +128,12 @@ export function shareMeterAllowance(
       const window = windows.get(part.window.start) ?? openWindow(part.window);
       windows.set(part.window.start, window);
       window.end = laterOf(window.end, part.window.end);
-      // Only the first line of a stream adds earlier usage: for the next line that usage is a claim. Only what was
-      // used between them, when no line counted it, is added.
+      // The first line of a stream adds the usage before it; for the next line, usage of the first is a claim.
       const key = JSON.stringify([line.stream, part.window.start]);
       const known = counted.get(key);
       const before = part.usedBefore ?? known ?? ZERO;
-      const uncounted = before.minus(known ?? ZERO);
-      if (known === undefined) window.usedBefore = window.usedBefore.plus(uncounted);
-      // Below zero are corrections of a sum. The parts of a window that lines cut have more than its one maximum.
-      else if (isAdditive(meter) ? !uncounted.isZero() : uncounted.gt(0))
-        window.claims.push({
-          line_id: NO_LINE,
-          at: part.start,
-          usage: uncounted,
-          limit: line.limit,
-        });
+      if (known === undefined) window.usedBefore = window.usedBefore.plus(before);
+      else window.claims.push(...claimsBetween(meter, line, part.start, before.minus(known)));
       counted.set(key, before.plus(sum(part.claims.map(({ usage }) => usage))));
       window.claims.push(...part.claims);
     }
@@ -157,6 +148,20 @@ export function shareMeterAllowance(
       return [line_id, proration === undefined ? share : { ...share, proration }];
     }),
   );
+}
+
+/**
+ * What was used between two lines, when no line counted it. A sum below zero is a correction. A maximum below zero
+ * means that nothing was used: the parts of a window that two lines cut have a maximum each.
+ */
+function claimsBetween(
+  meter: AllowanceMeter,
+  { limit }: AllowanceLine,
+  at: Instant,
+  usage: Decimal,
+): AllowanceClaim[] {
+  const isUsed = isAdditive(meter) ? !usage.isZero() : usage.gt(0);
+  return isUsed ? [{ line_id: NO_LINE, at, usage, limit }] : [];
 }
 
 /** A line with its measured usage: its own rows and the answers to `allowanceQuestions`. */
@@ -180,7 +185,7 @@ const openWindow = ({ start, end }: Window): MutableWindow => ({
 /** A reset window; an open window (NEVER) ends with the rated cell. */
 type Window = Period;
 
-/** Whose claim it is that no line counted the usage; ordered before the claims of lines. */
+/** The owner of a claim for usage that no line counts. It comes before the lines of the same time. */
 const NO_LINE = '';
 
 interface Part {

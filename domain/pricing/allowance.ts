@@ -13,7 +13,7 @@ export interface AllowanceShare {
   readonly entries: readonly AllowanceEntry[];
 }
 
-/** The limit of a part of a period: the share of `whole` in whole units, and `own`, which is not prorated (4.2). */
+/** The limit of a part of a period: a share of `whole` in whole units, and all of `own` (billing 4.2). */
 export interface LimitProration {
   readonly whole: Decimal;
   readonly own: Decimal;

@@ -3,20 +3,30 @@ import { Link } from '@tanstack/react-router';
 import type { Permission } from '../../domain/access/permissions.ts';
 import { useMay } from './person.tsx';
 
-type Names = ReadonlyMap<string, string>;
+type ById<Value> = ReadonlyMap<string, Value>;
+type Names = ById<string>;
+type Load<Value> = (ids: readonly string[], signal: AbortSignal) => Promise<ById<Value>>;
 
-const NONE: Names = new Map();
+const NONE: ById<never> = new Map<string, never>();
 
 /** The names of records, by id, in one request. Empty until they are known, and for people who may not read them. */
-export function useNames(
+export const useNames = (
   permission: Permission,
   ids: readonly string[],
-  load: (ids: readonly string[], signal: AbortSignal) => Promise<Names>,
-): Names {
+  load: Load<string>,
+): Names => useById('names', permission, ids, load);
+
+/** The same of other values than names: `what` tells them apart. */
+export function useById<Value>(
+  what: string,
+  permission: Permission,
+  ids: readonly string[],
+  load: Load<Value>,
+): ById<Value> {
   const may = useMay(permission);
   const wanted = [...new Set(ids)].sort();
   const { data } = useQuery({
-    queryKey: ['names', permission, wanted],
+    queryKey: [what, permission, wanted],
     enabled: may && wanted.length > 0,
     queryFn: ({ signal }) => load(wanted, signal),
     placeholderData: keepPreviousData,

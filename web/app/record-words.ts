@@ -8,7 +8,7 @@ const RECORDS: Readonly<Record<string, string>> = {
 
 export const recordInWords = (type: string): string => RECORDS[type] ?? formatWord(type);
 
-/** What the jobs do. */
+/** Each job by what it does, in the form of a noun: `the erasure of events`. */
 const JOBS: Readonly<Record<string, string>> = {
   'advance-test-clocks': 'the advance of test clocks',
   'apply-credit-grants': 'the granting of credits',

@@ -1,4 +1,5 @@
 import { OpenAmount } from '../app/billing/open-amount.tsx';
+import { invoiceName } from '../app/billing/invoice-name.ts';
 import { NumberCell } from '../app/billing/number-cell.tsx';
 import { PaymentBadge } from '../app/billing/payment-badge.tsx';
 import { useQuery } from '@tanstack/react-query';
@@ -7,7 +8,6 @@ import { useListState } from '../ui/list-state.ts';
 import { Money } from '../ui/money.tsx';
 import { Page } from '../ui/page.tsx';
 import { EmptyState } from '../ui/query-state.tsx';
-import { formatWord } from '../ui/text.ts';
 import { Day } from '../ui/time.tsx';
 import { usePageLabel, usePortal } from './portal.ts';
 import { invoicesQuery, type Invoice } from './queries.ts';
@@ -39,10 +39,10 @@ export function View() {
 const columnsOf = (zone: string, now: string): readonly Column<Invoice>[] => [
   {
     header: 'Number',
-    cell: ({ invoice_number, invoice_status, issue_date }) => (
+    cell: (row) => (
       <NumberCell
-        number={invoice_number ?? formatWord(invoice_status)}
-        below={[<Day key="issued" at={issue_date} zone={zone} />]}
+        number={invoiceName(row)}
+        below={[<Day key="issued" at={row.issue_date} zone={zone} />]}
       />
     ),
   },

@@ -80,12 +80,6 @@ interface UsageByDay {
 
 const NO_USAGE: UsageByDay = { timezone: 'UTC', usage: [] };
 
-/** The starts of the days that the period touches, oldest first. */
-const daysOf = (period: Period, timezone: string): string[] =>
-  windowsWithin({ bucket_size: 'DAY', timezone, billing_anchor: null }, period).map(
-    ({ window_start }) => window_start,
-  );
-
 /** The days of the period, those without usage with zero; none if no day has usage. */
 function everyDay(
   usage: readonly DayOfUsage[],
@@ -93,7 +87,8 @@ function everyDay(
   period: Period,
 ): readonly DayOfUsage[] {
   if (usage.length === 0) return usage;
-  const amounts = new Map(daysOf(period, timezone).map((day) => [day, ZERO]));
+  const days = windowsWithin({ bucket_size: 'DAY', timezone, billing_anchor: null }, period);
+  const amounts = new Map(days.map(({ window_start }) => [window_start, ZERO]));
   // A price with buckets may have usage in windows of its own, which begin on other days or hours.
   for (const { day, amount } of usage) amounts.set(day, amount);
   return [...amounts]

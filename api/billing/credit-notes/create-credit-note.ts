@@ -30,8 +30,8 @@ export interface CreatedCreditNote extends ChangedCreditNote {
 
 /**
  * Creates a credit note and finalizes it if requested. The payments of the invoice determine its type. A
- * request with equal content returns the existing note and changes nothing (money 10.12). The number is no content, but
- * with a key of the caller it is a part of the request: 409 if the note with the key has another one.
+ * request with equal content returns the existing note and changes nothing (money 10.12). The number is
+ * not part of the content. With a key of the caller another number is another request: 409.
  */
 export async function createCreditNote(
   tx: Transaction,

@@ -1,31 +1,34 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { useMay } from '../person.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { useById } from '../names.tsx';
 
-type Drafts = ReadonlyMap<string, ApiRecord<'Invoice'>>;
+type Payment = Pick<ApiRecord<'Payment'>, 'invoice_number' | 'destination_type' | 'destination_id'>;
+export type Drafts = ReadonlyMap<string, ApiRecord<'Invoice'>>;
 
-const NONE: Drafts = new Map();
-
-/**
- * Those of the invoices that are drafts, by id: they have no number, their periods tell them apart. Empty until they
- * are known, and for people who may not read them.
- */
-export function useDrafts(ids: readonly string[]): Drafts {
-  const may = useMay('invoice:read');
-  const wanted = [...new Set(ids)].sort();
-  const { data } = useQuery({
-    queryKey: ['drafts', wanted],
-    enabled: may && wanted.length > 0,
-    queryFn: async ({ signal }) => {
-      const { items } = await answerOf(
-        api.POST('/invoices/search', {
-          body: { invoice_ids: wanted, invoice_status: ['DRAFT'], limit: wanted.length },
-          signal,
-        }),
-      );
+/** The drafts that the payments are for, by id: they have no number, their periods tell them apart. */
+export const useDrafts = (payments: readonly Payment[]): Drafts =>
+  useById(
+    'drafts',
+    'invoice:read',
+    payments
+      .filter(
+        (payment) => payment.destination_type === 'INVOICE' && payment.invoice_number === null,
+      )
+      .map(({ destination_id }) => destination_id),
+    async (invoice_ids, signal) => {
+      const body = {
+        invoice_ids: [...invoice_ids],
+        invoice_status: ['DRAFT' as const],
+        limit: invoice_ids.length,
+      };
+      const { items } = await answerOf(api.POST('/invoices/search', { body, signal }));
       return new Map(items.map((invoice) => [invoice.id, invoice]));
     },
-    placeholderData: keepPreviousData,
-  });
-  return data ?? NONE;
-}
+  );
+
+/** What a payment is for: the number of its invoice, a draft, or the type of the record. */
+export const paidFor = (
+  { invoice_number, destination_type, destination_id }: Payment,
+  drafts: Drafts,
+): string =>
+  invoice_number ?? (drafts.has(destination_id) ? 'Draft' : formatWord(destination_type));

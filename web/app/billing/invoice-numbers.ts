@@ -1,10 +1,11 @@
 import { answerOf, api } from '../../client/api.ts';
 import { useNames } from '../names.tsx';
+import { invoiceName } from './invoice-name.ts';
 
-/** The numbers of the invoices of a list, by id; a draft has none. */
+/** What the invoices of a list are called, by id. */
 export const useInvoiceNumbers = (ids: readonly string[]): ReadonlyMap<string, string> =>
   useNames('invoice:read', ids, async (invoice_ids, signal) => {
     const body = { invoice_ids: [...invoice_ids], limit: invoice_ids.length };
     const { items } = await answerOf(api.POST('/invoices/search', { body, signal }));
-    return new Map(items.map(({ id, invoice_number }) => [id, invoice_number ?? 'Draft']));
+    return new Map(items.map((invoice) => [invoice.id, invoiceName(invoice)]));
   });

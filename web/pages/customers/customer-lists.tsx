@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Allowed } from '../../app/person.tsx';
+import { paidFor, useDrafts } from '../../app/billing/drafts.ts';
+import { invoiceName } from '../../app/billing/invoice-name.ts';
 import { NumberCell } from '../../app/billing/number-cell.tsx';
 import { OpenAmount } from '../../app/billing/open-amount.tsx';
 import { InvoicePayment } from '../../app/billing/invoice-payment.tsx';
-import { answerOf, api } from '../../client/api.ts';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
@@ -125,22 +127,10 @@ export function Invoices({ customerId, zone }: Of) {
         columns={[
           {
             header: 'Number',
-            cell: ({ invoice_number, invoice_status, due_date }) => (
+            cell: (row) => (
               <NumberCell
-                number={invoice_number ?? formatWord(invoice_status)}
-                below={
-                  invoice_number === null
-                    ? []
-                    : [
-                        invoice_status === 'FINALIZED' ? (
-                          <>
-                            due <Day at={due_date} zone={zone} />
-                          </>
-                        ) : (
-                          formatWord(invoice_status)
-                        ),
-                      ]
-                }
+                number={invoiceName(row)}
+                below={row.invoice_number === null ? [] : [<DueOrStatus of={row} zone={zone} />]}
               />
             ),
           },
@@ -230,6 +220,22 @@ export function Wallets({ customerId }: { readonly customerId: string }) {
   );
 }
 
+/** When a finalized invoice is due; the status of any other. */
+function DueOrStatus({
+  of: { invoice_status, due_date },
+  zone,
+}: {
+  readonly of: Pick<ApiRecord<'Invoice'>, 'invoice_status' | 'due_date'>;
+  readonly zone: string;
+}) {
+  if (invoice_status !== 'FINALIZED') return formatWord(invoice_status);
+  return (
+    <>
+      due <Day at={due_date} zone={zone} />
+    </>
+  );
+}
+
 export function Payments({ customerId, zone }: Of) {
   const query = useQuery({
     queryKey: ['customer-payments', customerId],
@@ -241,6 +247,7 @@ export function Payments({ customerId, zone }: Of) {
         }),
       ),
   });
+  const drafts = useDrafts(query.data?.items ?? []);
   return (
     <DataTable
       label="Payments"
@@ -255,10 +262,7 @@ export function Payments({ customerId, zone }: Of) {
           header: 'For',
           cell: (row) => (
             <NumberCell
-              number={
-                row.invoice_number ??
-                (row.destination_type === 'INVOICE' ? 'Draft' : formatWord(row.destination_type))
-              }
+              number={paidFor(row, drafts)}
               below={[
                 formatWord(row.payment_method_type),
                 <Day key="day" at={row.succeeded_at ?? row.created_at} zone={zone} />,

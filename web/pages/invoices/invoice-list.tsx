@@ -1,6 +1,7 @@
 import { Plus } from 'lucide-react';
 import { OpenAmount } from '../../app/billing/open-amount.tsx';
 import { InvoicePayment } from '../../app/billing/invoice-payment.tsx';
+import { invoiceName } from '../../app/billing/invoice-name.ts';
 import { NumberCell } from '../../app/billing/number-cell.tsx';
 import { isOwed } from '../../app/billing/payment-state.ts';
 import { choice, contains, currency, day, given, linked, text } from '../../app/list/filters.tsx';
@@ -56,17 +57,18 @@ const COLUMNS: readonly Column<Invoice>[] = [
   {
     header: 'Number',
     sort: 'invoice_number',
-    cell: ({ invoice_number, invoice_status, customer }) => (
-      <NumberCell
-        number={invoice_number ?? formatWord(invoice_status)}
-        below={[
-          <bdi>{customer?.name ?? '–'}</bdi>,
-          ...(invoice_status === 'FINALIZED' || invoice_number === null
-            ? []
-            : [formatWord(invoice_status)]),
-        ]}
-      />
-    ),
+    cell: (row) => {
+      const isPlain = row.invoice_status === 'FINALIZED' || row.invoice_number === null;
+      return (
+        <NumberCell
+          number={invoiceName(row)}
+          below={[
+            <bdi>{row.customer?.name ?? '–'}</bdi>,
+            ...(isPlain ? [] : [formatWord(row.invoice_status)]),
+          ]}
+        />
+      );
+    },
   },
   {
     header: 'Customer',

@@ -1,4 +1,4 @@
-import { useDrafts } from '../../app/billing/drafts.ts';
+import { paidFor, useDrafts, type Drafts } from '../../app/billing/drafts.ts';
 import { NumberCell } from '../../app/billing/number-cell.tsx';
 import { useCustomerNames } from '../../app/customer-names.tsx';
 import { choice, currency, day, given, linked } from '../../app/list/filters.tsx';
@@ -34,17 +34,14 @@ type Filters = Readonly<Record<(typeof FILTERS)[number]['key'], string>>;
 
 const columnsOf = (
   names: ReadonlyMap<string, string>,
-  drafts: ReturnType<typeof useDrafts>,
+  drafts: Drafts,
 ): readonly Column<Payment>[] => [
   {
     header: 'For',
     cell: (row) => (
       <>
         <NumberCell
-          number={
-            row.invoice_number ??
-            (drafts.has(row.destination_id) ? 'Draft' : formatWord(row.destination_type))
-          }
+          number={paidFor(row, drafts)}
           below={[
             <bdi key="customer">{names.get(row.customer_id) ?? '–'}</bdi>,
             <Day key="day" at={row.created_at} />,
@@ -131,14 +128,7 @@ const PAYMENTS = listOf({
   search: (paging, filters: Filters, signal) =>
     answerOf(api.POST('/payments/search', { body: { ...paging, ...bodyOf(filters) }, signal })),
   columns: (rows) =>
-    columnsOf(
-      useCustomerNames(rows.map(({ customer_id }) => customer_id)),
-      useDrafts(
-        rows.flatMap(({ invoice_number, destination_type, destination_id }) =>
-          invoice_number === null && destination_type === 'INVOICE' ? [destination_id] : [],
-        ),
-      ),
-    ),
+    columnsOf(useCustomerNames(rows.map(({ customer_id }) => customer_id)), useDrafts(rows)),
   file: FILE,
   rowTo: ({ destination_type, destination_id }) =>
     destination_type === 'INVOICE'

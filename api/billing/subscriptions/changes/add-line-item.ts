@@ -67,7 +67,10 @@ function startOf(
   const earliest = phase === null ? open : laterOf(open, phase.start_date);
   const start = body.start_date ?? earliest;
   if (phase !== null && start < phase.start_date)
-    throw invalidField('start_date', `must not be before the phase, which begins at ${earliest}`);
+    throw invalidField(
+      'start_date',
+      `must not be before the phase, which begins at ${phase.start_date}`,
+    );
   if (start < earliest) {
     const began = earliest === current_period_start ? 'running period' : 'pause';
     throw invalidField('start_date', `must not be before the ${began}, which began at ${earliest}`);
