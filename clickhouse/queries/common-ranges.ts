@@ -31,24 +31,29 @@ const rangeKey = (start: number, pair: string): string => `${start} ${pair}`;
 
 /**
  * The sums of the rows of the scope below the bounds, for each pair and each range. A statement that groups by pair has
- * no list of ranges to compare: it takes 20 ms instead of 29 for the open day of one customer among a million rows.
+ * no list of ranges to compare: it takes 20 ms instead of 29 for the open day of one customer among a million rows. All
+ * its conditions are on columns of the sorting key, so they may be applied before equal rows are merged.
+ * Without `byLabels` one sum has all dimensions and sources: 10,000 rows then take 1.3 ms less.
  */
 export function usageRowsInRanges(
   scope: UsageScope,
   starts: readonly number[],
   bounds: RowBounds,
   needs: StateNeeds,
+  byLabels: boolean,
 ): ClickHouseQuery {
   const within = inUsageScope(scope, 'timestamp');
   const below = rowsBelow(bounds, scope);
   return {
     sql: `
       select roundDown(toUnixTimestamp64Milli(timestamp), {range_starts:Array(Int64)}) as range_start,
-             external_customer_id, meter_version_id, dimensions, source,
+             external_customer_id, meter_version_id,
+             ${byLabels ? 'dimensions, source' : `emptyArrayString(), ''`},
              ${stateColumns(needs)}
         from meter_usage_v1 final
        where ${within.sql} and ${below.sql}
-       group by range_start, external_customer_id, meter_version_id, dimensions, source`,
+       group by range_start, external_customer_id, meter_version_id${byLabels ? ', dimensions, source' : ''}
+    settings optimize_move_to_prewhere_if_final = 1`,
     params: { ...within.params, ...below.params, range_starts: starts },
   };
 }

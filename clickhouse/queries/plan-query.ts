@@ -114,6 +114,10 @@ function matches(plan: PlannedQuery, labels: Labels): boolean {
   return plan.include.every(allows) && !plan.exclude.some((filters) => filters.every(allows));
 }
 
+/** Whether usage is filtered or grouped by dimensions or source. */
+export const usesLabels = (plan: PlannedQuery): boolean =>
+  [plan.include, plan.exclude, plan.exclude_during, plan.groups].some((list) => list.length > 0);
+
 /** Indexes of the exclusions that apply to usage of the customer in the part of a cell. */
 export function exclusionsOf(plan: PlannedQuery, cell: number, customer: string): number[] {
   if (plan.exclude_during.length === 0) return NO_EXCLUSIONS;

@@ -24,7 +24,7 @@ const STRETCHES_PER_STATEMENT = 20_000;
 /**
  * Reads ranges from rows and passes on the sums of each, in parts. Neighbours are joined into one statement
  * per month: a month is one partition of the table, and one statement for distant ranges would read
- * everything between them.
+ * everything between them. Without `byLabels`, parts may lack their dimensions and source.
  */
 export async function readRowParts(
   deps: ReadUsageDeps,
@@ -32,6 +32,7 @@ export async function readRowParts(
   stretches: readonly RowStretch[],
   needs: StateNeeds,
   take: (stretch: number, slot: number, part: UsagePart) => void,
+  byLabels = true,
 ): Promise<void> {
   const byMonth = new Map<string, number[]>();
   stretches.forEach((stretch, index) => {
@@ -45,7 +46,7 @@ export async function readRowParts(
     for (let at = 0; at < indexes.length; at += STRETCHES_PER_STATEMENT) {
       const chosen = indexes.slice(at, at + STRETCHES_PER_STATEMENT);
       const part = chosen.map((index) => stretches[index]!);
-      const { query, read } = statementOf(base, part, deps.bounds, needs);
+      const { query, read } = statementOf(base, part, deps.bounds, needs, byLabels);
       const bytes = await deps.clickhouse.bytes(query, 'RowBinary', deps.options);
       for (const reader = new RowBinaryReader(bytes); !reader.done;) {
         const row = read(reader);
@@ -67,6 +68,7 @@ function statementOf(
   stretches: readonly RowStretch[],
   bounds: RowBounds,
   needs: StateNeeds,
+  byLabels: boolean,
 ): RangesStatement {
   const scope = scopeOfStretches(base, stretches);
   const starts = commonStarts(stretches);
@@ -77,7 +79,7 @@ function statementOf(
     };
   const numbers = numbersOf(stretches);
   return {
-    query: usageRowsInRanges(scope, starts, bounds, needs),
+    query: usageRowsInRanges(scope, starts, bounds, needs, byLabels),
     read: (reader) => readRowsInRange(reader, needs, numbers),
   };
 }

@@ -1,6 +1,7 @@
 import { stateNeeds } from '../queries/usage-buckets.ts';
 import { pairKey, type Range, type UsageScope } from '../queries/usage-scope.ts';
 import { readAllCustomers, type OpenPairs } from './read-all-customers.ts';
+import type { FewRows } from './few-rows.ts';
 import { LikelyRows } from './likely-rows.ts';
 import type { SeenQuarters } from './open-days.ts';
 import { Pieces } from './pieces.ts';
@@ -25,10 +26,11 @@ const DAY_MS = 86_400_000;
 
 /**
  * Adds the usage of one group of queries to their tallies: first usable days, then usable quarter hours of
- * the other days, then single rows for the rest. Each bucket is judged once, for all queries.
+ * the other days, then single rows for the rest. Each bucket is judged once, for all queries. A few customers
+ * with few rows are read from these alone.
  */
 export async function readUsage(
-  deps: ReadUsageDeps,
+  deps: ReadUsageDeps & { readonly fewRows: FewRows },
   tallies: readonly UsageTally[],
 ): Promise<void> {
   const asked = tallies.filter((tally) => tally.plan.cells.length > 0);
@@ -40,6 +42,8 @@ export async function readUsage(
   // Distinct values need a decision for each day. For a few pairs, all buckets are read at once, which saves
   // a statement; for many pairs, ClickHouse adds them up.
   const isWide = base.pairs === null || base.pairs.length > deps.fewPairs;
+  const isOfSums = !asked.some(({ plan }) => isUnique(plan));
+  if (!isWide && isOfSums && (await deps.fewRows.read(deps, base, asked, needs))) return;
   const summed = isWide ? asked.filter(({ plan }) => !isUnique(plan)) : [];
   const byDays = summed.filter(({ plan }) => plan.uses_days);
   const byQuarters = goingByQuarters(summed);

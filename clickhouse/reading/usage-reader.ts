@@ -8,9 +8,9 @@ import { refusedOrUnavailable, UsageMoved, usageUnavailable } from './usage-erro
 import { planQuery, type CellCache, type PlannedQuery } from '../queries/plan-query.ts';
 import { readsUntil } from './reads-until.ts';
 import { readTimes, TIMES, type TimesBounds } from './read-times.ts';
+import { FewRows } from './few-rows.ts';
 import { OpenDays } from './open-days.ts';
 import { readUsage } from './read-usage.ts';
-import type { ReadUsageDeps } from './usage-parts.ts';
 import { UsageTally } from './usage-tally.ts';
 
 /** Bounds of a read, taken in one statement before ClickHouse is queried (metering 5, query step 1). */
@@ -37,6 +37,8 @@ export interface UsageReaderOptions {
   readonly analytics?: QueryLimits;
   /** See `ReadUsageDeps`. */
   readonly fewPairs?: number;
+  /** See `FewRows`. */
+  readonly fewRows?: number;
   /** Limits of queries by time. */
   readonly times?: TimesBounds;
 }
@@ -51,7 +53,7 @@ const WIDE_BYTES_MAX = 10_000_000;
 /** Reads usage from buckets that may be used, and from rows otherwise, exactly below one vector. */
 export function createUsageReader(options: UsageReaderOptions): UsageReader {
   const dimensionsOf = cachedDimensions(options);
-  const openDays = new OpenDays();
+  const guesses = { openDays: new OpenDays(), fewRows: new FewRows(options.fewRows) };
   const read: UsageReader['read'] = async (queries, bound = 'watermark', signal) => {
     const clickhouse =
       signal === undefined ? options.clickhouse : readsUntil(signal, options.clickhouse);
@@ -65,7 +67,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
     }
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await readOnce({ ...options, clickhouse }, openDays, plans, versions, bound);
+        return await readOnce({ ...options, clickhouse }, guesses, plans, versions, bound);
       } catch (error) {
         // A day was sealed again between two statements; its new content is equally valid.
         if (error instanceof UsageMoved && attempt < ATTEMPTS) continue;
@@ -83,7 +85,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
 
 async function readOnce(
   options: UsageReaderOptions,
-  openDays: OpenDays,
+  guesses: { readonly openDays: OpenDays; readonly fewRows: FewRows },
   plans: readonly PlannedQuery[],
   versions: readonly string[],
   bound: NonNullable<Parameters<UsageReader['read']>[1]>,
@@ -94,15 +96,15 @@ async function readOnce(
   // invoice.
   const [setAside] = bounds.setAside;
   if (at === null && setAside !== undefined) throw meterSetAside(setAside);
-  const deps: Omit<ReadUsageDeps, 'options'> = {
+  const deps = {
     clickhouse: options.clickhouse,
     bounds: {
       watermarks: bound === 'fresh' ? null : (at ?? bounds.watermarks),
       liveUntil: bounds.liveUntil,
     },
     fewPairs: options.fewPairs ?? FEW_PAIRS,
-    openDays,
-    sealed: { vectorsOf: (seals) => bounds.vectorsOf(seals), at },
+    ...guesses,
+    sealed: { vectorsOf: (seals: readonly bigint[]) => bounds.vectorsOf(seals), at },
   };
   const answers = new Map<string, UsageAnswer>();
   const times = options.times ?? TIMES;

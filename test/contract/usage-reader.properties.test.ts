@@ -278,10 +278,11 @@ describe('usage reader: the same number as counting one by one', () => {
   });
   afterAll(() => test_.drop());
 
-  /** Days are read one by one for a few pairs, and added up first for many: both ways must agree. */
-  const readerOf = (story: Story, fewPairs = 0, times?: TimesBounds): UsageReader =>
+  /** Ways that must agree: rows alone, if few; days one by one for a few pairs; days added up first for many. */
+  const readerOf = (story: Story, fewPairs = 0, times?: TimesBounds, fewRows = 0): UsageReader =>
     createUsageReader({
       fewPairs,
+      fewRows,
       ...(times === undefined ? {} : { times }),
       clickhouse: test_.clickhouse,
       readBounds: story.seals.bounds,
@@ -315,7 +316,7 @@ describe('usage reader: the same number as counting one by one', () => {
         }
       }
       // Alone a question takes other paths than among forty.
-      const ways = [readerOf(story, 20), reader];
+      const ways = [readerOf(story, 20, undefined, 100_000), readerOf(story, 20), reader];
       const inPages = readerOf(story, 20, { page: random.pick([1, 2, 7, 40]), max: 2_000_000 });
       for (const query of questions.filter(({ by_time }) => by_time === true)) {
         const rows = aggregate(query, story.below(story.seals.watermarks)).rows;

@@ -1,0 +1,97 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { READING } from '../query-limits.ts';
+import { usesLabels } from '../queries/plan-query.ts';
+import type { StateNeeds } from '../queries/usage-buckets.ts';
+import type { UsageScope } from '../queries/usage-scope.ts';
+import { monthOf, readRowParts } from './read-rows.ts';
+import { Remainder, type ReadUsageDeps } from './usage-parts.ts';
+import type { UsageTally } from './usage-tally.ts';
+
+/** Rows that ClickHouse may look at: by its index it reads whole granules, at least one of each part. */
+const LOOKED_AT_MAX = 131_072;
+/** Above this sum, buckets are faster: 10,000 rows take 4 ms of CPU, marks and buckets together 8 ms. */
+const SUMMED_MAX = 25_000;
+const STRETCHES_MAX = 200;
+const NOTED_MAX = 10_000;
+const TOO_MANY_ROWS = '158';
+
+/**
+ * Reads periods of a few customers from their rows alone, if the rows are few. Rows below the bounds are exact whatever
+ * is sealed, so one statement then does the work of three: for a wallet's balance with 10,000 events, 11 ms of CPU in
+ * place of 19. Periods with many rows are noted, because a read that is refused is a wasted statement.
+ */
+export class FewRows {
+  readonly #lookedAtMax: number;
+  readonly #many = new Set<string>();
+
+  /** `lookedAtMax`: 0 turns this way off. */
+  constructor(lookedAtMax = LOOKED_AT_MAX) {
+    this.#lookedAtMax = lookedAtMax;
+  }
+
+  /** Adds the usage to the tallies. False, with nothing added: the rows may be many, so buckets must be read. */
+  async read(
+    deps: ReadUsageDeps,
+    base: UsageScope,
+    tallies: readonly UsageTally[],
+    needs: StateNeeds,
+  ): Promise<boolean> {
+    const key = keyOf(base);
+    const rest = this.#lookedAtMax === 0 || this.#many.has(key) ? null : stretchesOf(tallies);
+    if (rest === null) return false;
+    const limits = { ...(deps.options.limits ?? READING), rowsRead: this.#lookedAtMax };
+    let summed = 0;
+    try {
+      await readRowParts(
+        { ...deps, options: { ...deps.options, limits } },
+        base,
+        rest.stretches,
+        needs,
+        (stretch, _slot, part) => {
+          summed += part.state.event_count;
+          const { external_customer_id } = rest.stretches[stretch]!;
+          for (const { tally, cell } of rest.takers[stretch]!)
+            tally.add(cell!, part, external_customer_id);
+        },
+        tallies.some(({ plan }) => usesLabels(plan)),
+      );
+    } catch (error) {
+      // ClickHouse refuses by the index, before it reads: there is one statement, and it has added nothing.
+      if (!(error instanceof ClickHouseError && error.code === TOO_MANY_ROWS)) throw error;
+      this.#note(key);
+      return false;
+    }
+    if (summed > SUMMED_MAX) this.#note(key);
+    return true;
+  }
+
+  #note(key: string): void {
+    if (this.#many.size >= NOTED_MAX) this.#many.clear();
+    this.#many.add(key);
+  }
+}
+
+/** Each cell of each query and customer as one range; null if these are many, or more than one statement. */
+function stretchesOf(tallies: readonly UsageTally[]): Remainder | null {
+  const rest = new Remainder();
+  for (const tally of tallies) {
+    const { meter_version_id, external_customer_ids } = tally.plan.query;
+    const customers = new Set(external_customer_ids);
+    if (customers.size * tally.plan.cells.length > STRETCHES_MAX) return null;
+    for (const external_customer_id of customers)
+      tally.plan.cells.forEach(({ start, end }, cell) => {
+        rest.add(tally, { external_customer_id, meter_version_id }, { start, end, cell });
+      });
+    if (rest.stretches.length > STRETCHES_MAX) return null;
+  }
+  const months = new Set(rest.stretches.map(({ start }) => monthOf(start)));
+  return months.size === 1 ? rest : null;
+}
+
+const keyOf = ({ tenant_id, environment_id, pairs, start }: UsageScope): string =>
+  JSON.stringify([
+    tenant_id,
+    environment_id,
+    start,
+    pairs!.map((pair) => pair.external_customer_id),
+  ]);
