@@ -9,6 +9,7 @@ import { Card, Columns, Page, Row, Section, Stack } from '../ui/page.tsx';
 import { EmptyState, Loaded } from '../ui/query-state.tsx';
 import { formatCurrency } from '../ui/text.ts';
 import { Day } from '../ui/time.tsx';
+import { OpenInvoices } from './open-invoices.tsx';
 import { usePageLabel, usePortal, useZone } from './portal.ts';
 import {
   entitlementsQuery,
@@ -31,6 +32,7 @@ export function View() {
     >
       <Stack>
         <Balances hasInvoices={has('invoices')} hasWallet={has('credits')} />
+        {has('invoices') ? <OpenInvoices /> : null}
         <Plans />
         {has('usage') ? <Entitlements /> : null}
       </Stack>
