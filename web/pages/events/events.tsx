@@ -11,6 +11,7 @@ import {
   FilterPair,
   SearchFilter,
 } from '../../ui/filter-bar.tsx';
+import { InParts } from '../../ui/in-parts.tsx';
 import { PAGE_ROWS, useListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { Awaiting, EmptyState } from '../../ui/query-state.tsx';
@@ -56,11 +57,13 @@ const COLUMNS: readonly Column<Event>[] = [
     cell: ({ id, event_name }) => (
       <>
         <code className={styles.id}>{id}</code>
-        <Narrow>{event_name}</Narrow>
+        <Narrow>
+          <InParts text={event_name} />
+        </Narrow>
       </>
     ),
   },
-  { header: 'Name', wideOnly: true, cell: ({ event_name }) => event_name },
+  { header: 'Name', wideOnly: true, cell: ({ event_name }) => <InParts text={event_name} /> },
   { header: 'Customer', cell: (event) => event.external_customer_id },
   {
     header: 'Properties',
