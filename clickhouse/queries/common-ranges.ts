@@ -44,9 +44,13 @@ export function usageRowsInRanges(
 ): ClickHouseQuery {
   const within = inUsageScope(scope, 'timestamp');
   const below = rowsBelow(bounds, scope);
+  const start =
+    starts.length === 1
+      ? '{range_starts:Array(Int64)}[1]'
+      : 'roundDown(toUnixTimestamp64Milli(timestamp), {range_starts:Array(Int64)})';
   return {
     sql: `
-      select roundDown(toUnixTimestamp64Milli(timestamp), {range_starts:Array(Int64)}) as range_start,
+      select ${start} as range_start,
              external_customer_id, meter_version_id,
              ${byLabels ? 'dimensions, source' : `emptyArrayString(), ''`},
              ${stateColumns(needs)}

@@ -58,6 +58,12 @@ export async function realTimeBalances(
   );
 }
 
+interface AtOneMoment {
+  readonly current: Awaited<ReturnType<typeof findWithExpired>>;
+  readonly invoices: Awaited<ReturnType<typeof claimingInvoices>>;
+  readonly subscriptions: Awaited<ReturnType<typeof runningSubscriptions>>;
+}
+
 /**
  * The wallets with their expired blocks, the open invoices of the payers and their running subscriptions, from one
  * snapshot: when a period is closed or a draft takes credits, a read of one before and of another after would count the
@@ -70,18 +76,22 @@ async function atOneMoment(
   payers: readonly string[],
   at: string,
 ) {
-  return await pool.begin('isolation level repeatable read read only', async (tx) => {
-    const [current, invoices, subscriptions] = await Promise.all([
-      findWithExpired(
-        tx,
-        scope,
-        wallets.map(({ id }) => id),
-        at,
-      ),
-      claimingInvoices(tx, scope, payers),
-      runningSubscriptions(tx, scope, [...new Set(payers)]),
-    ]);
-    return { current, invoices, subscriptions };
+  return await new Promise<AtOneMoment>((resolve, reject) => {
+    const ended = pool.begin('isolation level repeatable read read only', async (tx) => {
+      const [current, invoices, subscriptions] = await Promise.all([
+        findWithExpired(
+          tx,
+          scope,
+          wallets.map(({ id }) => id),
+          at,
+        ),
+        claimingInvoices(tx, scope, payers),
+        runningSubscriptions(tx, scope, [...new Set(payers)]),
+      ]);
+      // Nothing waits for the commit: it cannot change what was read.
+      resolve({ current, invoices, subscriptions });
+    });
+    ended.catch(reject);
   });
 }
 
