@@ -33,7 +33,7 @@ const rangeKey = (start: number, pair: string): string => `${start} ${pair}`;
  * The sums of the rows of the scope below the bounds, for each pair and each range. A statement that groups by pair has
  * no list of ranges to compare: it takes 20 ms instead of 29 for the open day of one customer among a million rows. All
  * its conditions are on columns of the sorting key, so they may be applied before equal rows are merged.
- * Without `byLabels` one sum has all dimensions and sources: 10,000 rows then take 1.3 ms less.
+ * With `byLabels` each combination of dimensions and source has its own sum. Without, 10,000 rows take 1.3 ms less.
  */
 export function usageRowsInRanges(
   scope: UsageScope,

@@ -1,4 +1,3 @@
-import { ClickHouseError } from '@clickhouse/client';
 import { scalarText } from '../../domain/json-scalar.ts';
 import type { UsageAnswer, UsageQuery } from '../../domain/metering/usage.ts';
 import type { ClickHouse } from '../client.ts';
@@ -7,7 +6,7 @@ import { Pieces } from './pieces.ts';
 import { rawGroups, readRawGroup, type RawSpec } from '../queries/raw-groups.ts';
 import { stateNeeds } from '../queries/usage-buckets.ts';
 import { RowBinaryReader } from '../queries/row-binary.ts';
-import { GROUPS_MAX, refuseManyValues, tooManyGroups } from './usage-errors.ts';
+import { GROUPS_MAX, isTooManyRows, refuseManyValues, tooManyGroups } from './usage-errors.ts';
 import { cellAt, groupOf, planQuery } from '../queries/plan-query.ts';
 import { UsageTally } from './usage-tally.ts';
 
@@ -15,7 +14,6 @@ import { UsageTally } from './usage-tally.ts';
 const SPELLINGS = 2;
 /** Maximum number of groups in all windows. */
 const ROWS_MAX = 100_000;
-const TOO_MANY_ROWS = '158';
 
 /**
  * Answers a usage query on any properties from raw events, by the rules of the meter version. The result
@@ -47,8 +45,7 @@ export async function answerFromEvents(
   const bytes = await clickhouse
     .bytes(statement, 'RowBinary', { limits: { ...limits, groups } })
     .catch((error: unknown) => {
-      const isGroups = error instanceof ClickHouseError && error.code === TOO_MANY_ROWS;
-      throw isGroups && /GROUP BY/i.test(error.message) ? tooManyGroups() : error;
+      throw isTooManyRows(error) && /GROUP BY/i.test(error.message) ? tooManyGroups() : error;
     });
   const pieces = new Pieces();
   for (const reader = new RowBinaryReader(bytes); !reader.done;) {

@@ -1,35 +1,35 @@
-import { ClickHouseError } from '@clickhouse/client';
 import { READING } from '../query-limits.ts';
 import { usesLabels } from '../queries/plan-query.ts';
 import type { StateNeeds } from '../queries/usage-buckets.ts';
 import type { UsageScope } from '../queries/usage-scope.ts';
 import { monthOf, readRowParts } from './read-rows.ts';
+import { isTooManyRows } from './usage-errors.ts';
 import { Remainder, type ReadUsageDeps } from './usage-parts.ts';
 import type { UsageTally } from './usage-tally.ts';
 
-/** Rows that ClickHouse may look at: by its index it reads whole granules, at least one of each part. */
-const LOOKED_AT_MAX = 131_072;
+/** Rows that ClickHouse may read to find the rows of a period: whole granules, at least one of each part. */
+const ROWS_READ_MAX = 131_072;
 /** Above this sum, buckets are faster: 10,000 rows take 4 ms of CPU, marks and buckets together 8 ms. */
 const SUMMED_MAX = 25_000;
 const STRETCHES_MAX = 200;
+/** Periods with many rows that are remembered. */
 const NOTED_MAX = 10_000;
-const TOO_MANY_ROWS = '158';
 
 /**
- * Reads periods of a few customers from their rows alone, if the rows are few. Rows below the bounds are exact whatever
- * is sealed, so one statement then does the work of three: for a wallet's balance with 10,000 events, 11 ms of CPU in
- * place of 19. Periods with many rows are noted, because a read that is refused is a wasted statement.
+ * Reads the usage of a few customers from single rows, without marks and buckets, if the rows are few. Rows below the
+ * bounds are exact, sealed or not, so one statement does the work of three: for a wallet's balance with 10,000 events,
+ * 11 ms of CPU in place of 19. Periods with many rows are noted, so that the next read goes to the buckets at once.
  */
 export class FewRows {
-  readonly #lookedAtMax: number;
+  readonly #rowsReadMax: number;
   readonly #many = new Set<string>();
 
-  /** `lookedAtMax`: 0 turns this way off. */
-  constructor(lookedAtMax = LOOKED_AT_MAX) {
-    this.#lookedAtMax = lookedAtMax;
+  /** With 0, all usage is read by marks and buckets. */
+  constructor(rowsReadMax = ROWS_READ_MAX) {
+    this.#rowsReadMax = rowsReadMax;
   }
 
-  /** Adds the usage to the tallies. False, with nothing added: the rows may be many, so buckets must be read. */
+  /** Adds the usage to the tallies. False if the rows may be many: nothing is added, and buckets must be read. */
   async read(
     deps: ReadUsageDeps,
     base: UsageScope,
@@ -37,9 +37,9 @@ export class FewRows {
     needs: StateNeeds,
   ): Promise<boolean> {
     const key = keyOf(base);
-    const rest = this.#lookedAtMax === 0 || this.#many.has(key) ? null : stretchesOf(tallies);
+    const rest = this.#rowsReadMax === 0 || this.#many.has(key) ? null : stretchesOf(tallies);
     if (rest === null) return false;
-    const limits = { ...(deps.options.limits ?? READING), rowsRead: this.#lookedAtMax };
+    const limits = { ...(deps.options.limits ?? READING), rowsRead: this.#rowsReadMax };
     let summed = 0;
     try {
       await readRowParts(
@@ -57,7 +57,7 @@ export class FewRows {
       );
     } catch (error) {
       // ClickHouse refuses by the index, before it reads: there is one statement, and it has added nothing.
-      if (!(error instanceof ClickHouseError && error.code === TOO_MANY_ROWS)) throw error;
+      if (!isTooManyRows(error)) throw error;
       this.#note(key);
       return false;
     }

@@ -24,7 +24,7 @@ const STRETCHES_PER_STATEMENT = 20_000;
 /**
  * Reads ranges from rows and passes on the sums of each, in parts. Neighbours are joined into one statement
  * per month: a month is one partition of the table, and one statement for distant ranges would read
- * everything between them. Without `byLabels`, parts may lack their dimensions and source.
+ * everything between them. Without `byLabels`, the dimensions and source of the parts may be empty.
  */
 export async function readRowParts(
   deps: ReadUsageDeps,

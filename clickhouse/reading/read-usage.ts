@@ -26,8 +26,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * Adds the usage of one group of queries to their tallies: first usable days, then usable quarter hours of
- * the other days, then single rows for the rest. Each bucket is judged once, for all queries. A few customers
- * with few rows are read from these alone.
+ * the other days, then single rows for the rest. Each bucket is judged once, for all queries. The usage of a
+ * few customers with few rows is read from the rows alone.
  */
 export async function readUsage(
   deps: ReadUsageDeps & { readonly fewRows: FewRows },

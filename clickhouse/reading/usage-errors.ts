@@ -54,8 +54,15 @@ export class UsageMoved extends Error {
   }
 }
 
+const TOO_MANY_ROWS = '158';
+
+/** The statement would read or group more rows than its limits allow. */
+export const isTooManyRows = (error: unknown): error is ClickHouseError =>
+  error instanceof ClickHouseError && error.code === TOO_MANY_ROWS;
+
 // Limits that the query itself exceeds; repeating it gives the same error.
-const TOO_LARGE: ReadonlySet<string> = new Set(['158', '307', '396', '241']);
+const TOO_LARGE: ReadonlySet<string> = new Set([TOO_MANY_ROWS, '307', '396', '241']);
+
 /**
  * The error that callers of the reader see: a refusal if the query is too large, `usage_unavailable` during
  * an outage or a repair, and any other error as it is, because it is a bug. A query on named customers

@@ -37,7 +37,7 @@ export interface UsageReaderOptions {
   readonly analytics?: QueryLimits;
   /** See `ReadUsageDeps`. */
   readonly fewPairs?: number;
-  /** See `FewRows`. */
+  /** Rows that ClickHouse may read for usage that is read from rows alone; 0: never. Default: see `FewRows`. */
   readonly fewRows?: number;
   /** Limits of queries by time. */
   readonly times?: TimesBounds;

@@ -5,7 +5,7 @@ import { at, DAY_MS, FIRST, TODAY, UsageTenant } from './usage/usage-tenant.ts';
 const MANY = 9_000;
 const MAX = 10_000;
 
-describe('a period of few rows is read from these alone', () => {
+describe('usage of few rows is read from the rows alone', () => {
   let world: TestClickHouse;
   let tenants = 0;
   beforeAll(async () => {
@@ -14,14 +14,9 @@ describe('a period of few rows is read from these alone', () => {
   afterAll(() => world.drop());
 
   /** Each of four days of `acme` has 2 events of 1; the first three days are sealed. */
-  const withUsage = async (lookedAtMax = MAX): Promise<UsageTenant> => {
+  const withUsage = async (fewRows = MAX): Promise<UsageTenant> => {
     tenants += 1;
-    const tenant = new UsageTenant(
-      world.clickhouse,
-      `few_${tenants}`,
-      tenants * 100_000,
-      lookedAtMax,
-    );
+    const tenant = new UsageTenant(world.clickhouse, `few_${tenants}`, tenants * 100_000, fewRows);
     await tenant.use('acme', 1, [0, 1, 2, 3].flatMap((day) => [at(day, 20), at(day, 40)])); // prettier-ignore
     await tenant.seal(TODAY);
     return tenant;
@@ -69,7 +64,7 @@ describe('a period of few rows is read from these alone', () => {
     expect((await other.read('acme')).sum).toBe(264);
   });
 
-  test('if ClickHouse would look at too many rows, buckets serve, and the next read does not try', async () => {
+  test('if ClickHouse refuses to read that many rows, buckets serve, and the next read goes to them at once', async () => {
     const tenant = await withUsage(1);
     expect((await tenant.read('acme')).sum).toBe(8);
     expect(tenant.statements).toBeGreaterThan(1);
@@ -81,7 +76,7 @@ describe('a period of few rows is read from these alone', () => {
     expect(tenant.statements).toBeGreaterThan(1);
   });
 
-  test('a period that grows beyond the limit is the same number before and after', async () => {
+  test('usage that grows beyond the limit is whole before and after', async () => {
     const tenant = await withUsage();
     await tenant.use(
       'acme',
@@ -106,16 +101,16 @@ describe('a period of few rows is read from these alone', () => {
     await expect(tenant.read('acme')).rejects.toThrow('too many');
   });
 
-  test('windows, months apart and distinct values', async () => {
+  test('windows of days take one statement; windows of months and distinct values take buckets', async () => {
     const tenant = await withUsage();
     const window = { bucket_size: 'DAY', timezone: 'UTC', billing_anchor: null } as const;
     const days = await tenant.read('acme', { window });
     expect(days.sum).toBe(2);
     expect(tenant.statements).toBe(1);
     expect((await tenant.read('acme', { aggregation: 'COUNT_UNIQUE' })).sum).toBe(1);
-    const year = { ...window, bucket_size: 'MONTH' } as const;
+    const months = { ...window, bucket_size: 'MONTH' } as const;
     const start = instant(FIRST - 60 * DAY_MS);
-    expect((await tenant.read('acme', { window: year, start })).sum).toBe(8);
+    expect((await tenant.read('acme', { window: months, start })).sum).toBe(8);
     expect(tenant.statements).toBeGreaterThan(1);
   });
 });

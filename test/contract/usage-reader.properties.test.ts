@@ -331,9 +331,11 @@ describe('usage reader: the same number as counting one by one', () => {
           });
       }
       for (const query of random.some(questions, 0.2)) {
-        const rows = aggregate(query, story.below(story.seals.watermarks)).rows;
+        const bound = random.pick(bounds);
+        const vector = bound === 'watermark' ? story.seals.watermarks : bound.at;
+        const rows = aggregate(query, story.below(vector)).rows;
         for (const alone of ways) {
-          const { answers } = await alone.read([query]);
+          const { answers } = await alone.read([query], bound);
           expect({ seed, query, ...answers.get(query.key) }).toMatchObject({ seed, query, rows });
         }
       }

@@ -2,13 +2,11 @@ import { PaymentBadge } from '../app/billing/payment-badge.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { isZero } from '../app/billing/zero.ts';
 import { InvoiceDocument } from '../app/billing/invoice-document.tsx';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Page, Row, Stack } from '../ui/page.tsx';
 import { Failure, Loaded } from '../ui/query-state.tsx';
-import { PayInvoice } from './pay-invoice.tsx';
+import { isPayable, PaymentDialog } from './payment-dialog.tsx';
 import { usePageLabel, usePortal } from './portal.ts';
 import { invoiceFileQuery, invoiceQuery, type Invoice } from './queries.ts';
 
@@ -45,7 +43,6 @@ function Content({ invoice }: { readonly invoice: Invoice }) {
 function Actions({ invoice }: { readonly invoice: Invoice }) {
   const [isOpen, setOpen] = useState(false);
   const file = useQuery(invoiceFileQuery(invoice.id));
-  const isPayable = invoice.invoice_status === 'FINALIZED' && !isZero(invoice.amount_remaining);
   return (
     <>
       {file.isError ? <Failure error={file.error} retry={file.refetch} /> : null}
@@ -54,18 +51,12 @@ function Actions({ invoice }: { readonly invoice: Invoice }) {
           Open as PDF
         </a>
       )}
-      {isPayable ? (
+      {isPayable(invoice) ? (
         <Button tone="primary" onPress={() => setOpen(true)}>
           Pay now
         </Button>
       ) : null}
-      <Dialog
-        title={`Pay invoice ${invoice.invoice_number ?? ''}`}
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-      >
-        <PayInvoice invoice={invoice} onDone={() => setOpen(false)} />
-      </Dialog>
+      <PaymentDialog invoice={isOpen ? invoice : null} onClose={() => setOpen(false)} />
     </>
   );
 }

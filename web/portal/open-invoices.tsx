@@ -1,48 +1,61 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { byText } from '../../domain/text-order.ts';
 import { invoiceName } from '../app/billing/invoice-name.ts';
 import { PaymentBadge } from '../app/billing/payment-badge.tsx';
-import { isZero } from '../app/billing/zero.ts';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Money } from '../ui/money.tsx';
 import { Card, Columns, Row, Section, Stack } from '../ui/page.tsx';
+import { Loaded } from '../ui/query-state.tsx';
 import { Day } from '../ui/time.tsx';
-import { PayInvoice } from './pay-invoice.tsx';
+import { isPayable, PaymentDialog } from './payment-dialog.tsx';
 import { usePortal } from './portal.ts';
 import { invoicesQuery, type Invoice } from './queries.ts';
 
 const SHOWN_MAX = 3;
+/** Invoices among which the open ones are found, the newest ones. */
+const NEWEST = { limit: 100, offset: 0 };
 
 /** The open invoices that are due first, each with its payment; nothing if none is open. */
 export function OpenInvoices() {
-  const query = useQuery(invoicesQuery({ limit: 100, offset: 0 }));
+  const query = useQuery(invoicesQuery(NEWEST));
   // Here, because a paid invoice leaves the list while its payment is still shown.
   const [paying, setPaying] = useState<Invoice | null>(null);
-  const open = (query.data?.items ?? []).filter(isOpen).sort(byDueDate);
-  const close = () => setPaying(null);
   return (
     <>
-      {open.length === 0 ? null : (
-        <Section title="Open invoices" actions={<Link to="/invoices">All invoices</Link>}>
-          <Columns>
-            {open.slice(0, SHOWN_MAX).map((invoice) => (
-              <OpenInvoice key={invoice.id} invoice={invoice} onPay={() => setPaying(invoice)} />
-            ))}
-          </Columns>
-        </Section>
-      )}
-      <Dialog
-        title={`Pay invoice ${paying?.invoice_number ?? ''}`}
-        isOpen={paying !== null}
-        onClose={close}
-      >
-        {paying === null ? null : <PayInvoice invoice={paying} onDone={close} />}
-      </Dialog>
+      <Loaded query={query} what="your open invoices">
+        {({ items }) => <DueFirst invoices={items.filter(isPayable)} onPay={setPaying} />}
+      </Loaded>
+      <PaymentDialog invoice={paying} onClose={() => setPaying(null)} />
     </>
   );
 }
+
+function DueFirst({
+  invoices,
+  onPay,
+}: {
+  readonly invoices: readonly Invoice[];
+  readonly onPay: (invoice: Invoice) => void;
+}) {
+  if (invoices.length === 0) return null;
+  return (
+    <Section title="Open invoices" actions={<Link to="/invoices">All invoices</Link>}>
+      <Columns>
+        {[...invoices]
+          .sort((a, b) => byText(a.due_date ?? WITHOUT_DUE_DATE, b.due_date ?? WITHOUT_DUE_DATE))
+          .slice(0, SHOWN_MAX)
+          .map((invoice) => (
+            <OpenInvoice key={invoice.id} invoice={invoice} onPay={() => onPay(invoice)} />
+          ))}
+      </Columns>
+    </Section>
+  );
+}
+
+/** After all due dates: ISO 8601 times in UTC sort as text. */
+const WITHOUT_DUE_DATE = '9999';
 
 function OpenInvoice({
   invoice,
@@ -87,10 +100,3 @@ function OpenInvoice({
     </Card>
   );
 }
-
-const isOpen = ({ invoice_status, amount_remaining }: Invoice): boolean =>
-  invoice_status === 'FINALIZED' && !isZero(amount_remaining);
-
-/** ISO 8601 times in UTC sort as text; without a due date last. */
-const byDueDate = (a: Invoice, b: Invoice): number =>
-  (a.due_date ?? '9999') < (b.due_date ?? '9999') ? -1 : 1;

@@ -2,7 +2,7 @@ import type { EventReader } from '../../../clickhouse/reading/event-reader.ts';
 import { decimal, decimalText } from '../../../domain/money.ts';
 import { realTimeBalance, type RealTimeBalance } from '../../../domain/wallet/real-time-balance.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { type Pool, type Scope } from '../../../postgres/client.ts';
+import type { Db, Pool, Scope } from '../../../postgres/client.ts';
 import type { WalletBalance } from '../../../schemas/wallet.ts';
 import type { BalanceDeps, BillingDeps } from '../../deps.ts';
 import { findWithExpired, type WalletRow } from '../credits/wallet-repository.ts';
@@ -58,40 +58,34 @@ export async function realTimeBalances(
   );
 }
 
-interface AtOneMoment {
-  readonly current: Awaited<ReturnType<typeof findWithExpired>>;
-  readonly invoices: Awaited<ReturnType<typeof claimingInvoices>>;
-  readonly subscriptions: Awaited<ReturnType<typeof runningSubscriptions>>;
-}
-
 /**
  * The wallets with their expired blocks, the open invoices of the payers and their running subscriptions, from one
  * snapshot: when a period is closed or a draft takes credits, a read of one before and of another after would count the
  * usage twice or not at all.
  */
-async function atOneMoment(
+const atOneMoment = (
   pool: Pool,
   scope: Scope,
   wallets: readonly WalletRow[],
   payers: readonly string[],
   at: string,
-) {
-  return await new Promise<AtOneMoment>((resolve, reject) => {
-    const ended = pool.begin('isolation level repeatable read read only', async (tx) => {
-      const [current, invoices, subscriptions] = await Promise.all([
-        findWithExpired(
-          tx,
-          scope,
-          wallets.map(({ id }) => id),
-          at,
-        ),
-        claimingInvoices(tx, scope, payers),
-        runningSubscriptions(tx, scope, [...new Set(payers)]),
-      ]);
-      // Nothing waits for the commit: it cannot change what was read.
-      resolve({ current, invoices, subscriptions });
-    });
-    ended.catch(reject);
+) =>
+  fromOneSnapshot(pool, async (tx) => {
+    const ids = wallets.map(({ id }) => id);
+    const [current, invoices, subscriptions] = await Promise.all([
+      findWithExpired(tx, scope, ids, at),
+      claimingInvoices(tx, scope, payers),
+      runningSubscriptions(tx, scope, [...new Set(payers)]),
+    ]);
+    return { current, invoices, subscriptions };
+  });
+
+/** Does not wait for the commit, which cannot change what was read. */
+function fromOneSnapshot<T>(pool: Pool, read: (tx: Db) => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    pool
+      .begin('isolation level repeatable read read only', async (tx) => resolve(await read(tx)))
+      .catch(reject);
   });
 }
 

@@ -14,7 +14,7 @@ export const TODAY = FIRST + 3 * DAY_MS;
 export const at = (day: number, quarter: number): number =>
   FIRST + day * DAY_MS + quarter * QUARTER_MS;
 
-/** Usage of one tenant with a reader. `fewRows`: see `FewRows`; 0: usage is read by marks and buckets. */
+/** Usage of one tenant, with a reader that counts its statements. `fewRows`: see `UsageReaderOptions`. */
 export class UsageTenant {
   readonly seals = new SealModel();
   readonly reader: UsageReader;
