@@ -11,6 +11,8 @@ export interface QueryLimits {
   readonly resultBytes: number;
   /** Null: the server's default. */
   readonly threads: number | null;
+  /** The statement takes milliseconds, so preparations for long or parallel work cost more than they save. */
+  readonly isShort?: true;
   /** Groups that a statement may create; default: as many as fit into its memory. */
   readonly groups?: number;
 }
@@ -41,7 +43,7 @@ export const READING: QueryLimits = {
  * A few keys of a table: single events, single customers. Parsing and starting take most of the time of these
  * statements, and each further thread would wait for a processor while other statements use them all.
  */
-export const LOOK_UP: QueryLimits = { ...READING, threads: 1 };
+export const LOOK_UP: QueryLimits = { ...READING, threads: 1, isShort: true };
 
 /**
  * Queries of a tenant that can be wide: whole environments, properties of raw events. The result is small
@@ -57,11 +59,9 @@ export const ANALYTICS: QueryLimits = {
   threads: 2,
 };
 
-/** Turns off preparations for parallel work, because one thread does it all. */
-const SINGLE_THREAD = {
-  max_threads: 1,
+/** Turns off preparations for long or parallel work. */
+const SHORT = {
   max_threads_for_indexes: 1,
-  output_format_parallel_formatting: 0,
   compile_expressions: 0,
   use_query_condition_cache: 0,
 };
@@ -87,13 +87,10 @@ export function limitSettings(limits: QueryLimits): Record<string, string | numb
       ? {}
       : { max_rows_to_group_by: String(limits.groups), group_by_overflow_mode: 'throw' }),
     ...threadSettings(limits.threads),
+    ...(limits.isShort === true ? SHORT : {}),
     ...(limits.name === 'analytics' ? { os_thread_priority: ANALYTICS_NICE } : {}),
   };
 }
 
-function threadSettings(threads: number | null): Record<string, number> {
-  if (threads === null) return {};
-  return threads === 1
-    ? SINGLE_THREAD
-    : { max_threads: threads, output_format_parallel_formatting: 0 };
-}
+const threadSettings = (threads: number | null): Record<string, number> =>
+  threads === null ? {} : { max_threads: threads, output_format_parallel_formatting: 0 };

@@ -13,7 +13,7 @@ import { periodsWithin } from '../../../domain/subscription/schedule.ts';
 import { epochMs, intersection, type Period } from '../../../domain/time/instant.ts';
 import type { PausedTime } from '../../../domain/time/paused-cells.ts';
 import type { SelectedUsage } from '../../../domain/pricing/filter-values.ts';
-import type { Scope } from '../../../postgres/client.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
 import {
   meterVersionsOf,
   versionsStillCounted,
@@ -184,15 +184,26 @@ export function byPeriod<Subject extends RatedSubject>(
   }));
 }
 
-/** The usage lines of the subscriptions in their running periods, read together, without their meters. */
-export async function runningUsageLines(
-  deps: Pick<ApiDeps, 'pool'>,
+/** Subscriptions, at least one, with what they are billed from. */
+export interface BilledSubscriptions {
+  readonly subscriptions: readonly SubscriptionRow[];
+  readonly sources: BillingSources;
+}
+
+/** What the usage lines of the subscriptions in their running periods are computed from; null: there are no lines. */
+export const runningSources = (
+  db: Db,
   scope: Scope,
   running: readonly SubscriptionRow[],
+): Promise<BilledSubscriptions | null> =>
+  sourcesOf(db, scope, owningInRanges(running, runningPeriodOf));
+
+/** The usage lines of the subscriptions in their running periods, without their meters. */
+export const runningUsageLines = async (
+  running: BilledSubscriptions | null,
   options: UsageLinesOptions,
-): Promise<RatedSubject[]> {
-  return await linesInRanges(deps, scope, running, runningPeriodOf, null, options);
-}
+): Promise<RatedSubject[]> =>
+  running === null ? [] : await linesOf(running, runningPeriodOf, null, options);
 
 const runningPeriodOf = (subscription: SubscriptionRow): Period => ({
   start: subscription.current_period_start,
@@ -205,14 +216,40 @@ async function linesInRanges(
   named: readonly SubscriptionRow[],
   rangeOf: (subscription: SubscriptionRow) => Period,
   meterIds: readonly string[] | null,
+  options: UsageLinesOptions,
+): Promise<RatedSubject[]> {
+  const owning = owningInRanges(named, rangeOf);
+  const subscriptions =
+    options.terms === 'usage_only'
+      ? owning.map((each) => ({ ...each, commitment_amount: null }))
+      : owning;
+  const billed = await sourcesOf(deps.pool, scope, subscriptions);
+  return billed === null ? [] : await linesOf(billed, rangeOf, meterIds, options);
+}
+
+function owningInRanges(
+  named: readonly SubscriptionRow[],
+  rangeOf: (subscription: SubscriptionRow) => Period,
+): SubscriptionRow[] {
+  const ending = named.map(endingAsScheduled);
+  return ending.flatMap((each) => subscriptionsOwning([each], rangeOf(each)));
+}
+
+async function sourcesOf(
+  db: Db,
+  scope: Scope,
+  subscriptions: readonly SubscriptionRow[],
+): Promise<BilledSubscriptions | null> {
+  if (subscriptions.length === 0) return null;
+  return { subscriptions, sources: await readBillingSources(db, scope, subscriptions, null) };
+}
+
+async function linesOf(
+  { subscriptions, sources }: BilledSubscriptions,
+  rangeOf: (subscription: SubscriptionRow) => Period,
+  meterIds: readonly string[] | null,
   { which = 'all', terms = 'whole' }: UsageLinesOptions,
 ): Promise<RatedSubject[]> {
-  const ending = named.map(endingAsScheduled);
-  const owning = ending.flatMap((each) => subscriptionsOwning([each], rangeOf(each)));
-  const subscriptions =
-    terms === 'whole' ? owning : owning.map((each) => ({ ...each, commitment_amount: null }));
-  if (subscriptions.length === 0) return [];
-  const sources = await readBillingSources(deps.pool, scope, subscriptions, null);
   const charged = terms === 'whole' ? sources : withoutCommitments(sources);
   const subjects: RatedSubject[] = [];
   for (const subscription of subscriptions) {

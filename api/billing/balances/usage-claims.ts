@@ -6,14 +6,21 @@ import type { BillingDeps } from '../../deps.ts';
 import { groupBy } from '../../../domain/group-by.ts';
 import { readShownUsage } from '../../usage/quantities/ask-usage.ts';
 import { ratingAsks } from '../analytics/analytics-figures.ts';
-import { runningUsageLines } from '../analytics/analytics-subjects.ts';
+import { runningUsageLines, type BilledSubscriptions } from '../analytics/analytics-subjects.ts';
 import { costOfSubscriptions } from '../analytics/rate-subjects.ts';
-import { settlementsOf } from '../computing/settlement-currency.ts';
+import type { Settlement } from '../computing/settlement-currency.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 import type { PaidSubscription } from './balance-repository.ts';
 import { lastTotals, type LastTotalsOptions, type Totals } from './last-totals.ts';
 
 type Deps = Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'>;
+
+/** What unsettled usage is priced from, of one moment. */
+export interface ClaimSources {
+  readonly subscriptions: readonly PaidSubscription[];
+  readonly billed: BilledSubscriptions | null;
+  readonly settlements: ReadonlyMap<string, Settlement>;
+}
 
 /** What unsettled usage claims of wallets. */
 export interface UsageClaims {
@@ -31,18 +38,16 @@ export interface UsageClaims {
 export async function usageClaims(
   deps: Deps,
   scope: Scope,
-  subscriptions: readonly PaidSubscription[],
+  sources: ClaimSources,
   events: EventReader | null,
   last: LastTotalsOptions | null,
 ): Promise<UsageClaims> {
-  const read = (): Promise<Totals> => totalsOf(deps, scope, subscriptions, events);
-  const currencies = subscriptions.map(({ currency }) => currency);
-  const [{ totals, isFallback }, settlements] = await Promise.all([
+  const { subscriptions, settlements } = sources;
+  const read = (): Promise<Totals> => totalsOf(deps, sources, events);
+  const { totals, isFallback } =
     last === null
-      ? read().then((found) => ({ totals: found, isFallback: false }))
-      : lastTotals(last, scope, subscriptions, read),
-    settlementsOf(deps.pool, scope, currencies),
-  ]);
+      ? { totals: await read(), isFallback: false }
+      : await lastTotals(last, scope, subscriptions, read);
   const totalIn = (customerId: string, currency: string): Decimal =>
     totals.get(totalKey(customerId, currency)) ?? ZERO;
   return {
@@ -59,12 +64,11 @@ export async function usageClaims(
 
 async function totalsOf(
   deps: Deps,
-  scope: Scope,
-  subscriptions: readonly PaidSubscription[],
+  { subscriptions, billed }: ClaimSources,
   eventReader: EventReader | null,
 ): Promise<Totals> {
   const which = eventReader === null ? 'counted' : 'all';
-  const subjects = await runningUsageLines(deps, scope, subscriptions, { which });
+  const subjects = await runningUsageLines(billed, { which });
   const asks = subjects.flatMap(ratingAsks);
   const { answers } =
     asks.length === 0
